@@ -1,0 +1,231 @@
+//! Making a [`Program`]: the reader of MLIR, the text form and the generators all come through here.
+
+use std::collections::HashMap;
+
+use crate::flags::AccFlags;
+use crate::ids::{AccessId, AllocId, BlockId, InstId, RegionId};
+use crate::interval::{Interval, IntervalSet};
+use crate::program::{
+    Access, Alloc, Block, Edge, Engine, Matmul, Op, Program, Region, RegionKind, Tile, Use, UseKind,
+};
+
+/// What a matmul needs beyond its destination.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct MatmulSpec {
+    /// The tile; `None` is the whole array.
+    pub tile: Option<Tile>,
+    /// The accumulator operand; `None` is a `tmatmul`.
+    pub accumulator: Option<AccessId>,
+    /// The flags; `None` is auto.
+    pub flags: Option<AccFlags>,
+    /// The zero-region code.
+    pub zero_region: Option<u8>,
+    /// START depends on a predicate.
+    pub has_start_if: bool,
+    /// STOP depends on a predicate.
+    pub has_stop_if: bool,
+}
+
+/// Builds a [`Program`]. Entries go to the current block, which [`Self::set_block`] chooses; the
+/// builder starts in the entry block of the body.
+#[derive(Debug)]
+pub struct ProgramBuilder {
+    program: Program,
+    block: BlockId,
+    interned: HashMap<(AllocId, Interval, Vec<Interval>), AccessId>,
+}
+
+impl ProgramBuilder {
+    /// A function called `name` with an empty entry block.
+    pub fn new(name: impl Into<String>) -> Self {
+        let program = Program {
+            name: name.into(),
+            blocks: vec![Block {
+                region: RegionId::new(0),
+                insts: Vec::new(),
+                successors: Vec::new(),
+            }],
+            regions: vec![Region {
+                holder: None,
+                blocks: vec![BlockId::new(0)],
+            }],
+            ..Program::default()
+        };
+        Self {
+            program,
+            block: BlockId::new(0),
+            interned: HashMap::new(),
+        }
+    }
+
+    /// A function without a body.
+    pub fn declaration(name: impl Into<String>) -> Program {
+        Program {
+            name: name.into(),
+            ..Program::default()
+        }
+    }
+
+    /// A builder that goes on with `program`, in its entry block.
+    pub fn resume(program: Program) -> Self {
+        let mut interned = HashMap::with_capacity(program.accesses.len());
+        for (index, access) in program.accesses.iter().enumerate() {
+            let id = AccessId::new(index);
+            interned.insert(
+                (access.alloc, access.partitions, program.bytes(id).to_vec()),
+                id,
+            );
+        }
+        Self {
+            program,
+            block: BlockId::new(0),
+            interned,
+        }
+    }
+
+    /// Says whether the flags are provisional and whether the mark of legalization is there.
+    pub fn set_marks(&mut self, provisional: bool, legalized: bool) {
+        self.program.provisional = provisional;
+        self.program.legalized = legalized;
+    }
+
+    /// What was built so far.
+    pub fn program(&self) -> &Program {
+        &self.program
+    }
+
+    /// The block that entries go to.
+    pub fn block(&self) -> BlockId {
+        self.block
+    }
+
+    /// From now on entries go to the end of `block`.
+    pub fn set_block(&mut self, block: BlockId) {
+        self.block = block;
+    }
+
+    /// Adds a buffer. An [`Op::Alloc`] marker is a separate entry: see [`Self::push_alloc`].
+    pub fn add_alloc(&mut self, alloc: Alloc) -> AllocId {
+        let id = AllocId::new(self.program.allocs.len());
+        self.program.allocs.push(alloc);
+        id
+    }
+
+    /// Says that the contents of `alloc` are read after the function.
+    pub fn set_escapes(&mut self, alloc: AllocId) {
+        self.program.allocs[alloc.index()].escapes = true;
+    }
+
+    /// The access of `partitions` times `bytes` of `alloc`, both relative to the buffer.
+    pub fn access(&mut self, alloc: AllocId, partitions: Interval, bytes: IntervalSet) -> AccessId {
+        let key = (alloc, partitions, bytes.spans().to_vec());
+        if let Some(&known) = self.interned.get(&key) {
+            return known;
+        }
+        let id = AccessId::new(self.program.accesses.len());
+        self.program.accesses.push(Access {
+            alloc,
+            partitions,
+            first_span: self.program.spans.len() as u32,
+            span_count: bytes.spans().len() as u32,
+        });
+        self.program.spans.extend_from_slice(bytes.spans());
+        self.interned.insert(key, id);
+        id
+    }
+
+    /// The access of the whole of `alloc`.
+    pub fn whole(&mut self, alloc: AllocId) -> AccessId {
+        let Alloc {
+            partitions, bytes, ..
+        } = *self.program.alloc(alloc);
+        let all_bytes = IntervalSet::from_spans(vec![Interval::new(0, bytes)]);
+        self.access(alloc, Interval::new(0, partitions), all_bytes)
+    }
+
+    /// Appends an entry with the accesses `uses`.
+    pub fn push(&mut self, op: Op, engine: Engine, uses: &[Use]) -> InstId {
+        let id = self.program.append_inst(self.block, op, engine, uses);
+        self.program.blocks[self.block.index()].insts.push(id);
+        id
+    }
+
+    /// Appends the marker that allocates `alloc`.
+    pub fn push_alloc(&mut self, alloc: AllocId) -> InstId {
+        self.push(Op::Alloc(alloc), Engine::Other, &[])
+    }
+
+    /// Appends a matmul into `dst`.
+    pub fn push_matmul(&mut self, dst: AccessId, spec: MatmulSpec) -> InstId {
+        let kind = match spec.accumulator {
+            Some(_) => UseKind::PeAccumulate,
+            None => UseKind::PeOverwrite,
+        };
+        let matmul = Matmul {
+            dst,
+            accumulator: spec.accumulator,
+            tile: spec.tile,
+            flags: spec.flags,
+            zero_region: spec.zero_region,
+            has_start_if: spec.has_start_if,
+            has_stop_if: spec.has_stop_if,
+        };
+        self.push(Op::Matmul(matmul), Engine::Pe, &[Use { access: dst, kind }])
+    }
+
+    /// Appends an operation with `region_count` empty regions (no blocks yet) and returns both.
+    pub fn push_region(
+        &mut self,
+        kind: RegionKind,
+        region_count: usize,
+    ) -> (InstId, Vec<RegionId>) {
+        let first = self.program.regions.len();
+        let regions: Vec<RegionId> = (first..first + region_count).map(RegionId::new).collect();
+        let op = Op::Region {
+            kind,
+            regions: regions.clone(),
+        };
+        let holder = self.push(op, Engine::Other, &[]);
+        for _ in 0..region_count {
+            self.program.regions.push(Region {
+                holder: Some(holder),
+                blocks: Vec::new(),
+            });
+        }
+        (holder, regions)
+    }
+
+    /// Appends an empty block to `region`. It does not become the current one.
+    pub fn add_block(&mut self, region: RegionId) -> BlockId {
+        let id = BlockId::new(self.program.blocks.len());
+        self.program.blocks.push(Block {
+            region,
+            insts: Vec::new(),
+            successors: Vec::new(),
+        });
+        self.program.regions[region.index()].blocks.push(id);
+        id
+    }
+
+    /// Says that control may go from `from` to `to`.
+    pub fn add_successor(&mut self, from: BlockId, to: BlockId) {
+        self.program.blocks[from.index()].successors.push(to);
+    }
+
+    /// Says that `inst` waits for `from`.
+    pub fn add_edge(&mut self, inst: InstId, from: InstId, inserted: bool) {
+        self.program.insts[inst.index()]
+            .after
+            .push(Edge { from, inserted });
+    }
+
+    /// Says that legalization added `inst`.
+    pub fn set_inserted(&mut self, inst: InstId) {
+        self.program.insts[inst.index()].inserted = true;
+    }
+
+    /// The finished program.
+    pub fn finish(self) -> Program {
+        self.program
+    }
+}

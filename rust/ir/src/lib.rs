@@ -1,0 +1,36 @@
+//! The common language of the project: what a pass, a checker or an interpreter knows of a program.
+//!
+//! A [`Program`] is one function seen by a matrix engine: allocations, instructions in blocks, and
+//! for every instruction the bytes it touches. Nothing here knows MLIR, a pass, or how an
+//! interpreter works, and nothing here decides anything: [`Plan`] only *records* what a pass wants.
+//!
+//! | module | holds |
+//! |---|---|
+//! | [`target`] | the numbers of the machines (generated from `dialect/Targets.td`) and the zero-region code |
+//! | [`flags`] | the accumulate control byte |
+//! | [`interval`] | half-open intervals and canonical interval sets |
+//! | [`program`] | allocations, accesses, instructions, blocks, regions |
+//! | [`build`] | the one way to make a [`Program`] |
+//! | [`plan`] | edits a pass asks for, and their effect on a [`Program`] |
+//! | [`diag`] | diagnostics and remarks with their sites |
+
+pub mod build;
+pub mod diag;
+pub mod flags;
+pub mod ids;
+pub mod interval;
+pub mod plan;
+pub mod program;
+pub mod target;
+
+pub use build::ProgramBuilder;
+pub use diag::{Diag, Severity, Site};
+pub use flags::AccFlags;
+pub use ids::{AccessId, AllocId, BlockId, InstId, RegionId};
+pub use interval::{Interval, IntervalSet};
+pub use plan::{AccEdit, EdgeNode, FunctionMark, MemsetTarget, NewEdge, NewMemset, Plan};
+pub use program::{
+    Access, Alloc, Block, Edge, Engine, Inst, Matmul, Op, Origin, Placement, Program, Region,
+    RegionKind, Space, Tile, Use, UseKind,
+};
+pub use target::{Target, ZeroWindow};

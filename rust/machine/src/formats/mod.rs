@@ -1,0 +1,1 @@
+//! Number formats of the engine, decoded and encoded exactly.

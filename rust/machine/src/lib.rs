@@ -1,0 +1,5 @@
+//! The reference interpreter of the matrix engine: two semantics in one crate that knows no pass.
+
+pub mod formats;
+pub mod pe;
+pub mod tile;

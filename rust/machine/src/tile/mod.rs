@@ -1,0 +1,1 @@
+//! The TMATMUL family of the tile ISA.

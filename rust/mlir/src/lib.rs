@@ -1,0 +1,1 @@
+//! The border between MLIR and the Rust core.

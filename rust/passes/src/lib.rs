@@ -1,0 +1,1 @@
+//! Matmul tile ordering and accumulation-group legalization.
