@@ -195,6 +195,19 @@ impl ProgramBuilder {
         (holder, regions)
     }
 
+    /// Gives `holder`, an operation that holds regions, one more region without blocks.
+    pub fn add_region(&mut self, holder: InstId) -> RegionId {
+        let id = RegionId::new(self.program.regions.len());
+        if let Op::Region { regions, .. } = &mut self.program.insts[holder.index()].op {
+            regions.push(id);
+        }
+        self.program.regions.push(Region {
+            holder: Some(holder),
+            blocks: Vec::new(),
+        });
+        id
+    }
+
     /// Appends an empty block to `region`. It does not become the current one.
     pub fn add_block(&mut self, region: RegionId) -> BlockId {
         let id = BlockId::new(self.program.blocks.len());

@@ -1,0 +1,336 @@
+//! A program as text.
+
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+
+use pto_ir::{
+    AccessId, AllocId, BlockId, Engine, InstId, Interval, Matmul, Op, Origin, Program, RegionKind,
+    Space, Use, UseKind,
+};
+
+/// `program` in the form that [`parse`](super::parse) reads.
+pub fn print(program: &Program) -> String {
+    let mut printer = Printer {
+        program,
+        named: named_instructions(program),
+        text: String::new(),
+        depth: 0,
+    };
+    printer.program();
+    printer.text
+}
+
+/// The instructions that another one waits for.
+fn named_instructions(program: &Program) -> BTreeSet<InstId> {
+    let edges = program.insts().iter().flat_map(|inst| &inst.after);
+    edges.map(|edge| edge.from).collect()
+}
+
+/// What is left to print, last first: nesting may be deeper than the machine stack allows.
+enum Work {
+    Inst(InstId),
+    BlockStart(BlockId),
+    BlockEnd(BlockId),
+    RegionEnd,
+    Line(String),
+}
+
+struct Printer<'a> {
+    program: &'a Program,
+    named: BTreeSet<InstId>,
+    text: String,
+    depth: usize,
+}
+
+impl Printer<'_> {
+    fn program(&mut self) {
+        if self.program.body().is_none() {
+            self.line(&format!("declare {}", self.program.name));
+            return;
+        }
+        let mut head = format!("func {}", self.program.name);
+        head.push_str(if self.program.provisional {
+            "; provisional"
+        } else {
+            ""
+        });
+        head.push_str(if self.program.legalized {
+            "; legalized"
+        } else {
+            ""
+        });
+        self.line(&head);
+        for (index, alloc) in self.program.allocs().iter().enumerate() {
+            if alloc.origin != Origin::Allocation {
+                let text = self.alloc(AllocId::new(index));
+                self.line(&text);
+            }
+        }
+        let mut work = Vec::new();
+        self.push_region(0, &mut work);
+        while let Some(item) = work.pop() {
+            self.item(item, &mut work);
+        }
+    }
+
+    fn item(&mut self, item: Work, work: &mut Vec<Work>) {
+        match item {
+            Work::Line(line) => self.line(&line),
+            Work::Inst(id) => self.inst(id, work),
+            Work::RegionEnd => self.depth -= 1,
+            Work::BlockStart(block) => self.line(&format!("^b{}:", block.index())),
+            Work::BlockEnd(block) => {
+                let successors = &self.program.block(block).successors;
+                if !successors.is_empty() {
+                    let names: Vec<String> = successors
+                        .iter()
+                        .map(|to| format!("b{}", to.index()))
+                        .collect();
+                    self.line(&format!("goto {}", names.join(", ")));
+                }
+            }
+        }
+    }
+
+    /// Blocks have labels only where there is more than one or where control goes back to one.
+    fn push_region(&self, region: usize, work: &mut Vec<Work>) {
+        let blocks = &self.program.regions()[region].blocks;
+        let has_labels = blocks.len() > 1
+            || blocks
+                .iter()
+                .any(|&b| !self.program.block(b).successors.is_empty());
+        for &block in blocks.iter().rev() {
+            work.push(Work::BlockEnd(block));
+            let insts = &self.program.block(block).insts;
+            work.extend(insts.iter().rev().map(|&id| Work::Inst(id)));
+            if has_labels {
+                work.push(Work::BlockStart(block));
+            }
+        }
+    }
+
+    fn inst(&mut self, id: InstId, work: &mut Vec<Work>) {
+        let inst = self.program.inst(id);
+        let text = match &inst.op {
+            Op::Alloc(alloc) => self.alloc(*alloc),
+            Op::Dealloc(alloc) => format!("dealloc {}", name(*alloc)),
+            Op::Region { kind, regions } => {
+                let holder = self.region_holder(*kind);
+                let bodies: Vec<usize> = regions.iter().map(|region| region.index()).collect();
+                return self.bodies(holder, &bodies, work);
+            }
+            Op::Matmul(matmul) => self.matmul(matmul),
+            Op::Engine => self.engine_op(id),
+            Op::Effects => format!("effects {}", self.uses(self.program.uses(id))),
+            Op::Call { banks } => {
+                format!(
+                    "call({}) {}",
+                    bank_list(*banks),
+                    self.uses(self.program.uses(id))
+                )
+            }
+        };
+        let text = format!("{}{}{}", self.label(id), text.trim_end(), self.suffix(id));
+        self.line(&text);
+    }
+
+    /// Only the regions' own lines are indented further: the braces belong to the holder.
+    fn bodies(&mut self, holder: String, regions: &[usize], work: &mut Vec<Work>) {
+        let is_empty = |&region: &usize| self.program.regions()[region].blocks.is_empty();
+        let mut open = holder;
+        let mut pieces = Vec::new();
+        for region in regions {
+            if is_empty(region) {
+                open.push_str(" -");
+                continue;
+            }
+            open.push_str(" {");
+            pieces.push((std::mem::replace(&mut open, "}".to_owned()), *region));
+        }
+        work.push(Work::Line(open));
+        for (line, region) in pieces.into_iter().rev() {
+            work.push(Work::RegionEnd);
+            self.push_region(region, work);
+            work.push(Work::Line(line));
+        }
+    }
+
+    fn region_holder(&self, kind: RegionKind) -> String {
+        match kind {
+            RegionKind::For { trips: Some(trips) } => format!("for {trips}"),
+            RegionKind::For { trips: None } => "for".to_owned(),
+            RegionKind::If => "if".to_owned(),
+            RegionKind::While => "while".to_owned(),
+            RegionKind::IndexSwitch => "switch".to_owned(),
+            RegionKind::Other => "region".to_owned(),
+        }
+    }
+
+    fn alloc(&self, id: AllocId) -> String {
+        let alloc = self.program.alloc(id);
+        let mut text = match alloc.origin {
+            Origin::Allocation => format!("alloc {}", name(id)),
+            Origin::Argument { .. } => format!("arg {}", name(id)),
+        };
+        match alloc.space {
+            Space::Psum => {}
+            Space::Sbuf => text.push_str(" sbuf"),
+            Space::Hbm => text.push_str(" hbm"),
+        }
+        let (partition, offset) = match alloc.placement {
+            Some(place) => {
+                _ = write!(text, " bank {}", place.bank);
+                (place.partition, place.offset)
+            }
+            None => {
+                text.push_str(" unplaced");
+                (0, 0)
+            }
+        };
+        let partitions = Interval::new(0, alloc.partitions).shifted(partition);
+        let bytes = Interval::new(0, alloc.bytes).shifted(offset);
+        _ = write!(text, " p{partitions} b{bytes}");
+        if matches!(alloc.origin, Origin::Argument { fresh: true, .. }) {
+            text.push_str(" fresh");
+        }
+        if alloc.escapes {
+            text.push_str(" escapes");
+        }
+        text
+    }
+
+    fn access(&self, id: AccessId) -> String {
+        let access = self.program.access(id);
+        let alloc = self.program.alloc(access.alloc);
+        let mut text = name(access.alloc);
+        if access.partitions != Interval::new(0, alloc.partitions) {
+            _ = write!(text, " p{}", access.partitions);
+        }
+        let spans = self.program.bytes(id);
+        if spans != [Interval::new(0, alloc.bytes)] {
+            let spans: Vec<String> = spans.iter().map(Interval::to_string).collect();
+            let list = if spans.is_empty() {
+                "0..0".to_owned()
+            } else {
+                spans.join("+")
+            };
+            _ = write!(text, " b{list}");
+        }
+        text
+    }
+
+    fn uses(&self, uses: &[Use]) -> String {
+        let each = uses.iter().map(|u| {
+            let word = match u.kind {
+                UseKind::Read => "read",
+                UseKind::WriteZero => "memset",
+                UseKind::Write | UseKind::PeOverwrite | UseKind::PeAccumulate => "data",
+            };
+            format!("{word} {}", self.access(u.access))
+        });
+        each.collect::<Vec<_>>().join(", ")
+    }
+
+    fn engine_op(&self, id: InstId) -> String {
+        let uses = self.program.uses(id);
+        let list = self.uses(uses);
+        if uses.len() == 1 {
+            list
+        } else {
+            format!("do {list}")
+        }
+    }
+
+    fn matmul(&self, matmul: &Matmul) -> String {
+        let word = if matmul.accumulator.is_some() {
+            "mma"
+        } else {
+            "mm"
+        };
+        let mut text = format!("{word} {}", self.access(matmul.dst));
+        if let Some(accumulator) = matmul.accumulator
+            && accumulator != matmul.dst
+        {
+            _ = write!(text, " from {}", self.access(accumulator));
+        }
+        if let Some(tile) = matmul.tile {
+            let (rows, cols, row, col) = (tile.rows, tile.cols, tile.row, tile.col);
+            _ = write!(text, " tile({rows},{cols})@({row},{col})");
+        }
+        if let Some(flags) = matmul.flags {
+            _ = write!(text, " acc<{flags}>");
+        }
+        if let Some(region) = matmul.zero_region {
+            _ = write!(text, " region {region}");
+        }
+        text.push_str(if matmul.has_start_if { " start_if" } else { "" });
+        text.push_str(if matmul.has_stop_if { " stop_if" } else { "" });
+        text
+    }
+
+    fn label(&self, id: InstId) -> String {
+        if self.named.contains(&id) {
+            format!("t{} = ", id.index())
+        } else {
+            String::new()
+        }
+    }
+
+    fn suffix(&self, id: InstId) -> String {
+        let inst = self.program.inst(id);
+        let default = match inst.op {
+            Op::Matmul(_) => Engine::Pe,
+            Op::Engine => Engine::Vector,
+            _ => Engine::Other,
+        };
+        let mut text = String::new();
+        if inst.engine != default {
+            _ = write!(text, " engine({})", engine(inst.engine));
+        }
+        if !inst.after.is_empty() {
+            let each = inst.after.iter().map(|edge| {
+                let mark = if edge.inserted { "inserted " } else { "" };
+                format!("{mark}t{}", edge.from.index())
+            });
+            _ = write!(text, " after({})", each.collect::<Vec<_>>().join(", "));
+        }
+        text.push_str(if inst.inserted { " inserted" } else { "" });
+        text
+    }
+
+    /// Prints one line; what follows an opening brace is a step further in, up to a limit that
+    /// keeps deep nests readable and their text linear.
+    fn line(&mut self, text: &str) {
+        let width = 2 * self.depth.min(40);
+        _ = writeln!(self.text, "{:width$}{text}", "");
+        self.depth += usize::from(text.ends_with('{'));
+    }
+}
+
+fn name(id: AllocId) -> String {
+    match id.index() {
+        index @ 0..26 => char::from(b'a' + index as u8).to_string(),
+        index => format!("a{index}"),
+    }
+}
+
+fn bank_list(banks: Option<u32>) -> String {
+    let Some(banks) = banks else {
+        return "?".to_owned();
+    };
+    let each = (0..u32::BITS)
+        .filter(|bank| banks >> bank & 1 == 1)
+        .map(|bank| bank.to_string());
+    each.collect::<Vec<_>>().join(",")
+}
+
+fn engine(engine: Engine) -> &'static str {
+    match engine {
+        Engine::Pe => "pe",
+        Engine::Vector => "vector",
+        Engine::Scalar => "scalar",
+        Engine::Gpsimd => "gpsimd",
+        Engine::Dma => "dma",
+        Engine::Other => "other",
+    }
+}
