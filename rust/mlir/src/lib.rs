@@ -1,1 +1,26 @@
 //! The border between MLIR and the Rust core.
+//!
+//! The host compiler hands over an operation and options; [`bridge`] runs a pass and hands back
+//! what to print. In between, [`read`] turns the operation into a [`pto_ir::Program`], a pass of
+//! `pto-passes` makes a [`pto_ir::Plan`] of it, and [`apply`] edits the operation as the plan says.
+//! Neither knows a pass, and no pass knows MLIR.
+//!
+//! | module | does |
+//! |---|---|
+//! | [`accessors`] | declares the C functions of the dialect and of the C++ side |
+//! | [`handle`] | MLIR's C handles with safe methods: where nearly all `unsafe` of the project is |
+//! | [`read`] | operation to `Program`, one walk |
+//! | [`apply`] | `Plan` to edits |
+//! | [`diag`] | messages with MLIR locations |
+//! | [`bridge`] | the functions that C++ calls |
+//!
+//! This crate is the one place of the project with `unsafe` code: MLIR is C++.
+
+#![deny(unsafe_op_in_unsafe_fn)]
+
+mod accessors;
+mod apply;
+
+mod diag;
+mod handle;
+mod read;

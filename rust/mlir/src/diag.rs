@@ -1,0 +1,50 @@
+//! Messages with MLIR locations, ready to be printed.
+
+use pto_ir::{Diag, Severity, Site};
+
+use crate::handle::Location;
+use crate::read::Reading;
+
+/// One message at a location.
+pub(crate) struct Message {
+    pub(crate) severity: Severity,
+    /// The name of a remark; the tag of an error or a warning.
+    pub(crate) name: &'static str,
+    pub(crate) location: Location,
+    /// The sentence as printed, with its tag in brackets unless it is a remark.
+    pub(crate) text: String,
+    pub(crate) notes: Vec<(Location, String)>,
+}
+
+impl Message {
+    /// An error with the tag `tag`, which is appended to `sentence`.
+    pub(crate) fn error(tag: &'static str, location: Location, sentence: &str) -> Self {
+        Self {
+            severity: Severity::Error,
+            name: tag,
+            location,
+            text: format!("{sentence} [{tag}]"),
+            notes: Vec::new(),
+        }
+    }
+
+    /// A diagnostic of a pass on the function that `reading` holds.
+    pub(crate) fn located(diag: &Diag, reading: &Reading) -> Self {
+        let locate = |site| match site {
+            Site::Function => reading.function.location(),
+            Site::Inst(inst) => reading.op(inst).location(),
+            Site::Alloc(alloc) => reading.alloc_location(alloc),
+        };
+        Self {
+            severity: diag.severity,
+            name: diag.tag,
+            location: locate(diag.site),
+            text: diag.text(),
+            notes: diag
+                .notes
+                .iter()
+                .map(|(site, text)| (locate(*site), text.clone()))
+                .collect(),
+        }
+    }
+}

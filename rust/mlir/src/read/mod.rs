@@ -1,0 +1,469 @@
+//! From a function-like MLIR operation to a [`Program`]: one walk.
+//!
+//! Every operation is looked at once. Operations of the dialect are told apart by type id; others
+//! by their name, which is turned into a [`Class`] once per name and reading. Blocks wait on an
+//! explicit stack, so nesting may be as deep as memory allows.
+//!
+//! What becomes an entry of a block:
+//!
+//! * an engine operation of the dialect, and `pto.expect_*`;
+//! * an operation with effects on an operand in PSUM or SBUF. Only PSUM operands become accesses.
+//!   A write that may leave cells of its operand as they were counts as a read and a write;
+//! * a call. It may read and write all of its PSUM operands;
+//! * an operation with regions;
+//! * the allocation and the end of the life of a PSUM buffer, as markers.
+//!
+//! Everything else is transparent. What cannot be read is an error, and then there is no program:
+//! `[pto:dynamic-access]` where the cells are not known before run time, `[pto:view]` where the
+//! machine cannot address them.
+
+pub(crate) use layout::CELL_BYTES;
+
+mod class;
+mod layout;
+mod view;
+
+use pto_ir::build::MatmulSpec;
+use pto_ir::{
+    AccFlags, AccessId, AllocId, BlockId, Engine, InstId, Op as IrOp, Program, ProgramBuilder,
+    RegionId, RegionKind, Tile, Use, UseKind,
+};
+use rustc_hash::FxHashMap;
+
+use crate::accessors::{PtoMatmul, effect, kind, space};
+use crate::diag::Message;
+use crate::handle::{Block, Key, Location, Op, Value};
+use class::{Class, Classes, Coverage};
+use view::Buffers;
+
+/// How much a pass needs to know of the accesses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Detail {
+    /// Every access must be known exactly.
+    Exact,
+    /// Only the instructions and their tiles matter: an unknown access is no error.
+    Instructions,
+}
+
+/// A function that was read, with the way back from ids to MLIR.
+pub(crate) struct Reading {
+    /// The operation that was read.
+    pub(crate) function: Op,
+    /// What it says.
+    pub(crate) program: Program,
+    /// The operation of each entry of the program.
+    ops: Vec<Op>,
+    /// The value of each buffer of the program.
+    alloc_values: Vec<Value>,
+}
+
+impl Reading {
+    /// The operation of `inst`.
+    pub(crate) fn op(&self, inst: InstId) -> Op {
+        self.ops[inst.index()]
+    }
+
+    /// Says that the operation of `inst` was rebuilt as `op`.
+    pub(crate) fn replace_op(&mut self, inst: InstId, op: Op) {
+        self.ops[inst.index()] = op;
+    }
+
+    /// The value of the whole buffer `alloc`.
+    pub(crate) fn alloc_value(&self, alloc: AllocId) -> Value {
+        self.alloc_values[alloc.index()]
+    }
+
+    /// Where `alloc` is made: at its operation, or at the function for an argument.
+    pub(crate) fn alloc_location(&self, alloc: AllocId) -> Location {
+        let owner = self.alloc_value(alloc).owner();
+        owner.unwrap_or(self.function).location()
+    }
+}
+
+/// Reads the function-like operation `function`.
+pub(crate) fn read(function: Op, detail: Detail) -> Result<Reading, Vec<Message>> {
+    let name = function
+        .attribute("sym_name")
+        .and_then(|name| name.text_value())
+        .unwrap_or_default();
+    let body = (function.region_count() > 0)
+        .then(|| function.first_block(0))
+        .flatten();
+    let Some(entry) = body else {
+        return Ok(Reading {
+            function,
+            program: ProgramBuilder::declaration(name),
+            ops: Vec::new(),
+            alloc_values: Vec::new(),
+        });
+    };
+    let mut reader = Reader {
+        builder: ProgramBuilder::new(name),
+        function,
+        detail,
+        ops: Vec::new(),
+        classes: Classes::default(),
+        buffers: Buffers::default(),
+        blocks: FxHashMap::default(),
+        token_makers: FxHashMap::default(),
+        edges: Vec::new(),
+        pending: Vec::new(),
+        errors: Vec::new(),
+    };
+    reader.builder.set_marks(
+        function.has_mark("pto.acc_provisional"),
+        function.has_mark("pto.acc_legalized"),
+    );
+    reader.add_arguments(entry);
+    reader.add_region(RegionId::new(0), entry);
+    while let Some((block, id)) = reader.pending.pop() {
+        reader.builder.set_block(id);
+        reader.read_block(block, id);
+    }
+    reader.finish()
+}
+
+struct Reader {
+    builder: ProgramBuilder,
+    function: Op,
+    detail: Detail,
+    ops: Vec<Op>,
+    classes: Classes,
+    buffers: Buffers,
+    /// Blocks of regions with several of them, the only ones that branches name.
+    blocks: FxHashMap<Key, BlockId>,
+    /// The entry of each operation that makes a token.
+    token_makers: FxHashMap<Key, InstId>,
+    /// Tokens waited for: the entry, the operation that makes the token, whether inserted.
+    edges: Vec<(InstId, Key, bool)>,
+    /// Blocks still to be read. What a block uses is defined in blocks pushed before it.
+    pending: Vec<(Block, BlockId)>,
+    errors: Vec<Message>,
+}
+
+impl Reader {
+    /// Adds the blocks of a region, the first being `entry`, and leaves them to be read in order.
+    fn add_region(&mut self, region: RegionId, entry: Block) {
+        let first_pending = self.pending.len();
+        let several = entry.next().is_some();
+        let mut block = Some(entry);
+        while let Some(current) = block {
+            let is_body_entry = region.index() == 0 && self.pending.len() == first_pending;
+            let id = match is_body_entry {
+                true => BlockId::new(0),
+                false => self.builder.add_block(region),
+            };
+            if several {
+                self.blocks.insert(current.key(), id);
+            }
+            self.pending.push((current, id));
+            block = current.next();
+        }
+        self.pending[first_pending..].reverse();
+    }
+
+    fn read_block(&mut self, block: Block, id: BlockId) {
+        let mut next = block.first_op();
+        while let Some(op) = next {
+            next = op.next();
+            self.read_op(op);
+            if next.is_none() {
+                self.end_block(op, id);
+            }
+        }
+    }
+
+    /// Successors of a block, and buffers that leave the function, by its last operation.
+    fn end_block(&mut self, last: Op, id: BlockId) {
+        for index in 0..last.successor_count() {
+            if let Some(&to) = self.blocks.get(&last.successor(index).key()) {
+                self.builder.add_successor(id, to);
+            }
+        }
+        let leaves = last.successor_count() == 0
+            && self.builder.program().block(id).region == RegionId::new(0);
+        if leaves {
+            for value in last.operands() {
+                if value.r#type().space() == space::PSUM {
+                    self.mark_escaping(last, value);
+                }
+            }
+        }
+    }
+
+    fn mark_escaping(&mut self, op: Op, value: Value) {
+        match self.root(value) {
+            Ok(alloc) => self.builder.set_escapes(alloc),
+            Err(problem) => self.report(op, problem),
+        }
+    }
+
+    fn read_op(&mut self, op: Op) {
+        match op.kind() {
+            kind::OTHER => self.read_foreign(op),
+            kind::MATMUL | kind::MATMUL_ACC => self.read_matmul(op),
+            kind::PSUM_ALLOC => self.read_alloc(op),
+            kind::SBUF_ALLOC => {}
+            kind::MEMSET => {
+                let written = match op.operand(0).is_positive_zero() {
+                    true => UseKind::WriteZero,
+                    false => UseKind::Write,
+                };
+                self.read_engine_op(op, &[(op.operand(1), written)]);
+            }
+            kind::COPY => {
+                let uses = [
+                    (op.operand(0), UseKind::Read),
+                    (op.operand(1), UseKind::Write),
+                ];
+                self.read_engine_op(op, &uses);
+            }
+            kind::EXPECT_EQ | kind::EXPECT_CLOSE => {
+                if let Some(uses) = self.uses(op, &[(op.operand(0), UseKind::Read)]) {
+                    self.push(op, IrOp::Effects, Engine::Other, &uses);
+                }
+            }
+            _ => self.read_by_effects(op, Coverage::Unknown),
+        }
+    }
+
+    /// An operation of another dialect, or one of ours that is not an instruction of the PE machine.
+    fn read_foreign(&mut self, op: Op) {
+        match self.classes.of(op) {
+            Class::Alloc => {
+                if op.result(0).r#type().space() == space::PSUM {
+                    self.read_alloc(op);
+                }
+            }
+            Class::Call => self.read_call(op),
+            Class::Region(sort) => self.read_region(op, sort),
+            Class::SpaceCast => self.check_space_cast(op),
+            Class::View => {}
+            Class::Leaf(coverage) => self.read_by_effects(op, coverage),
+        }
+    }
+
+    fn read_matmul(&mut self, op: Op) {
+        let Some(facts) = op.matmul() else { return };
+        // SAFETY: the values of `facts` are operands of `op`.
+        let (dst, accumulator) = unsafe {
+            (
+                Value::from_option_raw(facts.dst),
+                Value::from_option_raw(facts.accumulator),
+            )
+        };
+        let Some(dst) = dst else { return };
+        if dst.r#type().space() != space::PSUM {
+            // The tile machine accumulates elsewhere; to PSUM it is an instruction without effects.
+            return self.read_engine_op(op, &[]);
+        }
+        let Some(dst_access) = self.access_or_report(op, dst) else {
+            return;
+        };
+        let accumulator = match accumulator {
+            Some(value) if value.key() == dst.key() => Some(dst_access),
+            Some(value) => match self.access_or_report(op, value) {
+                Some(access) => Some(access),
+                None => return,
+            },
+            None => None,
+        };
+        let inst = self
+            .builder
+            .push_matmul(dst_access, spec_of(&facts, accumulator));
+        self.ops.push(op);
+        self.read_order(op, inst);
+    }
+
+    /// An engine operation of the dialect with the given accesses.
+    fn read_engine_op(&mut self, op: Op, operands: &[(Value, UseKind)]) {
+        let engine = op
+            .engine()
+            .map_or(Engine::Other, |facts| engine_of(facts.engine));
+        if let Some(uses) = self.uses(op, operands) {
+            let inst = self.push(op, IrOp::Engine, engine, &uses);
+            self.read_order(op, inst);
+        }
+    }
+
+    /// Tokens and the mark of an engine operation.
+    fn read_order(&mut self, op: Op, inst: InstId) {
+        let Some(facts) = op.engine() else { return };
+        if facts.has_token {
+            self.token_makers.insert(op.key(), inst);
+        }
+        for index in 0..facts.after_count {
+            if let Some(maker) = op.after(index).owner() {
+                self.edges
+                    .push((inst, maker.key(), op.is_after_inserted(index)));
+            }
+        }
+        if facts.inserted {
+            self.builder.set_inserted(inst);
+        }
+    }
+
+    fn read_call(&mut self, op: Op) {
+        let banks = op.callee_banks();
+        let mut operands = Vec::new();
+        for kind in [UseKind::Read, UseKind::Write] {
+            operands.extend(op.operands().map(|value| (value, kind)));
+        }
+        if let Some(uses) = self.uses(op, &operands) {
+            self.push(op, IrOp::Call { banks }, Engine::Other, &uses);
+        }
+    }
+
+    /// An operation with regions. Its operands carry no effects of their own, unless nothing is
+    /// known of it.
+    fn read_region(&mut self, op: Op, sort: RegionKind) {
+        if sort == RegionKind::Other {
+            self.read_by_effects(op, Coverage::Unknown);
+        }
+        let kind = match sort {
+            RegionKind::For { .. } => RegionKind::For {
+                trips: op.trip_count(),
+            },
+            other => other,
+        };
+        let (_, regions) = self.builder.push_region(kind, op.region_count());
+        self.ops.push(op);
+        for (index, region) in regions.into_iter().enumerate().rev() {
+            if let Some(entry) = op.first_block(index) {
+                self.add_region(region, entry);
+            }
+        }
+    }
+
+    /// An operation that is an instruction if it has effects on an operand in PSUM or SBUF.
+    fn read_by_effects(&mut self, op: Op, coverage: Coverage) {
+        let (mut reads, mut writes) = (Vec::new(), Vec::new());
+        let mut is_instruction = false;
+        for (index, value) in op.operands().enumerate() {
+            let memory = value.r#type().space();
+            if memory != space::PSUM && memory != space::SBUF {
+                continue;
+            }
+            let effects = op.operand_effects(index);
+            is_instruction |= effects & (effect::READ | effect::WRITE) != 0;
+            if memory != space::PSUM {
+                continue;
+            }
+            if effects & effect::FREE != 0 {
+                self.read_dealloc(op, value);
+            }
+            let written = match coverage {
+                _ if effects & effect::WRITE == 0 => None,
+                Coverage::Unknown => Some(UseKind::Write),
+                Coverage::Whole => Some(UseKind::Write),
+                Coverage::Fill if op.operand(0).is_positive_zero() => Some(UseKind::WriteZero),
+                Coverage::Fill => Some(UseKind::Write),
+            };
+            let keeps_cells = written.is_some() && coverage == Coverage::Unknown;
+            if effects & effect::READ != 0 || keeps_cells {
+                reads.push((value, UseKind::Read));
+            }
+            writes.extend(written.map(|kind| (value, kind)));
+        }
+        if !is_instruction {
+            return;
+        }
+        reads.append(&mut writes);
+        if let Some(uses) = self.uses(op, &reads) {
+            self.push(op, IrOp::Effects, Engine::Other, &uses);
+        }
+    }
+
+    fn read_alloc(&mut self, op: Op) {
+        let block = self.builder.block();
+        match self.add_alloc(op, block) {
+            Ok(alloc) => {
+                self.push(op, IrOp::Alloc(alloc), Engine::Other, &[]);
+            }
+            Err(problem) => self.report(op, problem),
+        }
+    }
+
+    fn read_dealloc(&mut self, op: Op, value: Value) {
+        match self.root(value) {
+            Ok(alloc) => {
+                self.push(op, IrOp::Dealloc(alloc), Engine::Other, &[]);
+            }
+            Err(problem) => self.report(op, problem),
+        }
+    }
+
+    /// The accesses of those of `operands` that lie in PSUM; `None` where one was reported.
+    fn uses(&mut self, op: Op, operands: &[(Value, UseKind)]) -> Option<Vec<Use>> {
+        let mut uses = Vec::with_capacity(operands.len());
+        for &(value, kind) in operands {
+            if value.r#type().space() == space::PSUM {
+                let access = self.access_or_report(op, value)?;
+                uses.push(Use { access, kind });
+            }
+        }
+        Some(uses)
+    }
+
+    fn access_or_report(&mut self, op: Op, value: Value) -> Option<AccessId> {
+        match self.access(value) {
+            Ok(access) => Some(access),
+            Err(_) if self.detail == Detail::Instructions => Some(self.opaque_access(value)),
+            Err(problem) => {
+                self.report(op, problem);
+                None
+            }
+        }
+    }
+
+    fn push(&mut self, op: Op, entry: IrOp, engine: Engine, uses: &[Use]) -> InstId {
+        self.ops.push(op);
+        self.builder.push(entry, engine, uses)
+    }
+
+    fn finish(mut self) -> Result<Reading, Vec<Message>> {
+        if !self.errors.is_empty() {
+            return Err(self.errors);
+        }
+        for &(inst, maker, inserted) in &self.edges {
+            if let Some(&from) = self.token_makers.get(&maker) {
+                self.builder.add_edge(inst, from, inserted);
+            }
+        }
+        Ok(Reading {
+            function: self.function,
+            program: self.builder.finish(),
+            ops: self.ops,
+            alloc_values: self.buffers.into_values(),
+        })
+    }
+}
+
+/// The matmul facts that the program keeps. The verifier of the dialect has checked the ranges.
+fn spec_of(facts: &PtoMatmul, accumulator: Option<AccessId>) -> MatmulSpec {
+    MatmulSpec {
+        tile: facts.has_tile.then_some(Tile {
+            rows: facts.tile_rows as u32,
+            cols: facts.tile_cols as u32,
+            row: facts.tile_row as u32,
+            col: facts.tile_col as u32,
+        }),
+        accumulator,
+        flags: u8::try_from(facts.acc).ok().and_then(AccFlags::from_byte),
+        zero_region: u8::try_from(facts.zero_region).ok(),
+        has_start_if: !facts.start_if.ptr.is_null(),
+        has_stop_if: !facts.stop_if.ptr.is_null(),
+    }
+}
+
+/// The engine the dialect numbers `number`.
+const fn engine_of(number: u32) -> Engine {
+    match number {
+        0 => Engine::Pe,
+        1 => Engine::Vector,
+        2 => Engine::Scalar,
+        3 => Engine::Gpsimd,
+        4 => Engine::Dma,
+        _ => Engine::Other,
+    }
+}
