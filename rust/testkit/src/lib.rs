@@ -2,6 +2,8 @@
 //!
 //! | module | holds |
 //! |---|---|
+//! | [`oracle`] | what programs mean and what the machine does with them, cell by cell |
 //! | [`text`] | a short text form of programs |
 
+pub mod oracle;
 pub mod text;

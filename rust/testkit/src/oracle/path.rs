@@ -1,0 +1,155 @@
+//! One way through a function, as a straight line.
+
+use pto_ir::{BlockId, InstId, Op, Program, RegionId, RegionKind};
+
+/// One execution of one instruction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Event {
+    /// The instruction.
+    pub inst: InstId,
+    /// How often it ran before.
+    pub occurrence: u32,
+}
+
+/// An event with the predicates that held.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Step {
+    /// What ran.
+    pub event: Event,
+    /// The value of `start_if`, where there is one.
+    pub start_if: bool,
+    /// The value of `stop_if`, where there is one.
+    pub stop_if: bool,
+}
+
+/// Decides what a run decides: each answer is smaller than the number of choices. The answers to
+/// one seed are the same for every program that asks the same questions.
+#[derive(Clone, Debug)]
+pub struct Chooser {
+    rng: fastrand::Rng,
+    max_trips: u64,
+}
+
+impl Chooser {
+    /// The choices of run number `seed`; loops whose trips are not known run `0..=max_trips` times.
+    pub fn new(seed: u64, max_trips: u64) -> Self {
+        Self {
+            rng: fastrand::Rng::with_seed(seed),
+            max_trips,
+        }
+    }
+
+    fn choose(&mut self, choices: usize) -> usize {
+        if choices < 2 {
+            0
+        } else {
+            self.rng.usize(0..choices)
+        }
+    }
+
+    fn trips(&mut self) -> u64 {
+        self.rng.u64(0..=self.max_trips)
+    }
+}
+
+/// The steps of one run of `program`; `None` where it takes more than `fuel` steps or blocks.
+pub fn trace(program: &Program, chooser: &mut Chooser, fuel: usize) -> Option<Vec<Step>> {
+    let mut tracer = Tracer {
+        program,
+        chooser,
+        fuel,
+        occurrences: vec![0; program.insts().len()],
+        steps: Vec::new(),
+    };
+    if program.body().is_some() {
+        tracer.region(RegionId::new(0))?;
+    }
+    Some(tracer.steps)
+}
+
+struct Tracer<'a> {
+    program: &'a Program,
+    chooser: &'a mut Chooser,
+    fuel: usize,
+    occurrences: Vec<u32>,
+    steps: Vec<Step>,
+}
+
+impl Tracer<'_> {
+    fn region(&mut self, region: RegionId) -> Option<()> {
+        let mut next = self.program.region(region).blocks.first().copied();
+        while let Some(block) = next {
+            next = self.block(block)?;
+        }
+        Some(())
+    }
+
+    /// Runs `block` and says where control goes.
+    fn block(&mut self, block: BlockId) -> Option<Option<BlockId>> {
+        let program = self.program;
+        self.fuel = self.fuel.checked_sub(1)?;
+        for &inst in &program.block(block).insts {
+            match &program.inst(inst).op {
+                Op::Region { kind, regions } => self.holder(*kind, regions)?,
+                op => {
+                    self.fuel = self.fuel.checked_sub(1)?;
+                    let matmul = match op {
+                        Op::Matmul(matmul) => Some(matmul),
+                        _ => None,
+                    };
+                    let start_if = matmul.is_some_and(|m| m.has_start_if) && self.coin();
+                    let stop_if = matmul.is_some_and(|m| m.has_stop_if) && self.coin();
+                    let occurrence = self.occurrences[inst.index()];
+                    self.occurrences[inst.index()] += 1;
+                    self.steps.push(Step {
+                        event: Event { inst, occurrence },
+                        start_if,
+                        stop_if,
+                    });
+                }
+            }
+        }
+        let successors = &program.block(block).successors;
+        let chosen = self.chooser.choose(successors.len());
+        Some(successors.get(chosen).copied())
+    }
+
+    fn coin(&mut self) -> bool {
+        self.chooser.choose(2) == 1
+    }
+
+    fn holder(&mut self, kind: RegionKind, regions: &[RegionId]) -> Option<()> {
+        match kind {
+            RegionKind::For { trips } => {
+                let trips = trips.unwrap_or_else(|| self.chooser.trips());
+                for _ in 0..trips {
+                    self.fuel = self.fuel.checked_sub(1)?;
+                    self.region(*regions.first()?)?;
+                }
+            }
+            RegionKind::If | RegionKind::IndexSwitch => {
+                let absent = usize::from(kind == RegionKind::If && regions.len() < 2);
+                let chosen = self.chooser.choose(regions.len() + absent);
+                if let Some(&region) = regions.get(chosen) {
+                    self.region(region)?;
+                }
+            }
+            RegionKind::While => {
+                let trips = self.chooser.trips();
+                let (&condition, body) = regions.split_first()?;
+                for _ in 0..trips {
+                    self.region(condition)?;
+                    self.region(*body.first()?)?;
+                }
+                self.region(condition)?;
+            }
+            RegionKind::Other => {
+                for _ in 0..self.chooser.trips() {
+                    let chosen = self.chooser.choose(regions.len());
+                    self.region(*regions.get(chosen)?)?;
+                }
+            }
+        }
+        Some(())
+    }
+}
