@@ -1,0 +1,166 @@
+//! The read-add-write of accumulator cells.
+
+use half::bf16;
+
+/// The element type of an accumulator. Every element takes a cell of 32 bits; a bf16 lies in the
+/// low half of its cell, and the high half is zero after a write.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum CellType {
+    /// `f32`.
+    F32,
+    /// bf16: added in `f32`, rounded to nearest even by each instruction.
+    Bf16,
+    /// `i32`, wrapping.
+    I32,
+}
+
+/// What a write does to a cell.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Update {
+    /// The cell becomes the sum.
+    Overwrite,
+    /// The sum is added to the cell.
+    Add,
+}
+
+/// The sums of one matmul, M x N, not yet in any cell.
+#[derive(Clone, Copy, Debug)]
+pub struct Sums<'a> {
+    values: Values<'a>,
+    rows: usize,
+    columns: usize,
+    stride: usize,
+}
+
+/// Row-major, rows `stride` apart.
+#[derive(Clone, Copy, Debug)]
+enum Values<'a> {
+    F32(&'a [f32]),
+    Bf16(&'a [f32]),
+    I32(&'a [i32]),
+}
+
+impl<'a> Sums<'a> {
+    pub(super) fn floats(
+        values: &'a [f32],
+        cells: CellType,
+        rows: usize,
+        columns: usize,
+        stride: usize,
+    ) -> Self {
+        let values = match cells {
+            CellType::Bf16 => Values::Bf16(values),
+            CellType::F32 | CellType::I32 => Values::F32(values),
+        };
+        Self {
+            values,
+            rows,
+            columns,
+            stride,
+        }
+    }
+
+    pub(super) fn integers(values: &'a [i32], rows: usize, columns: usize, stride: usize) -> Self {
+        Self {
+            values: Values::I32(values),
+            rows,
+            columns,
+            stride,
+        }
+    }
+
+    /// M, the number of partitions written.
+    pub const fn rows(&self) -> usize {
+        self.rows
+    }
+
+    /// N, the number of cells written in each partition.
+    pub const fn columns(&self) -> usize {
+        self.columns
+    }
+
+    /// What `cell` becomes when the sum (`row`, `column`) is written to it.
+    ///
+    /// # Panics
+    ///
+    /// If `row` or `column` is out of range, as slices do.
+    pub fn updated(&self, row: usize, column: usize, cell: u32, update: Update) -> u32 {
+        let at = self.row_start(row) + column;
+        match self.values {
+            Values::F32(sums) => f32_cell(cell, sums[at], update),
+            Values::Bf16(sums) => bf16_cell(cell, sums[at], update),
+            Values::I32(sums) => i32_cell(cell, sums[at], update),
+        }
+    }
+
+    /// Writes row `row` to the N cells given, all in one way.
+    ///
+    /// # Panics
+    ///
+    /// If `row` is out of range, or `cells` has not N elements.
+    pub fn update(&self, row: usize, cells: &mut [u32], update: Update) {
+        match update {
+            Update::Overwrite => self.update_each(row, cells, |_| Update::Overwrite),
+            Update::Add => self.update_each(row, cells, |_| Update::Add),
+        }
+    }
+
+    /// Writes row `row` to the N cells given, cell n as `update(n)` says.
+    ///
+    /// # Panics
+    ///
+    /// If `row` is out of range, or `cells` has not N elements.
+    pub fn update_each(&self, row: usize, cells: &mut [u32], update: impl Fn(usize) -> Update) {
+        assert_eq!(cells.len(), self.columns, "cells of a row of sums");
+        let start = self.row_start(row);
+        let range = start..start + self.columns;
+        match self.values {
+            Values::F32(sums) => write(cells, &sums[range], update, f32_cell),
+            Values::Bf16(sums) => write(cells, &sums[range], update, bf16_cell),
+            Values::I32(sums) => write(cells, &sums[range], update, i32_cell),
+        }
+    }
+
+    fn row_start(&self, row: usize) -> usize {
+        assert!(row < self.rows, "row {row} of {} rows of sums", self.rows);
+        row * self.stride
+    }
+}
+
+#[inline(always)]
+fn write<T: Copy>(
+    cells: &mut [u32],
+    sums: &[T],
+    update: impl Fn(usize) -> Update,
+    cell_after: impl Fn(u32, T, Update) -> u32,
+) {
+    for (n, (cell, &sum)) in cells.iter_mut().zip(sums).enumerate() {
+        *cell = cell_after(*cell, sum, update(n));
+    }
+}
+
+#[inline(always)]
+fn f32_cell(cell: u32, sum: f32, update: Update) -> u32 {
+    let base = match update {
+        Update::Overwrite => 0.0,
+        Update::Add => f32::from_bits(cell),
+    };
+    (base + sum).to_bits()
+}
+
+#[inline(always)]
+fn bf16_cell(cell: u32, sum: f32, update: Update) -> u32 {
+    let base = match update {
+        Update::Overwrite => 0.0,
+        Update::Add => f32::from_bits(cell << 16),
+    };
+    u32::from(bf16::from_f32(base + sum).to_bits())
+}
+
+#[inline(always)]
+fn i32_cell(cell: u32, sum: i32, update: Update) -> u32 {
+    match update {
+        Update::Overwrite => sum as u32,
+        Update::Add => cell.wrapping_add(sum as u32),
+    }
+}
