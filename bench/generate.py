@@ -1,0 +1,130 @@
+#!/usr/bin/env python3
+"""Writes a large module of placed, unflagged matmuls, for measuring passes.
+
+Two mixes. `bank`: every chain has a bank of its own and is drained before the bank is used again.
+`packed`: four locations a bank; half of the chains run in interleaved pairs side by side, the others
+begin while the one before them in the same bank is still unread. The same seed gives the same text.
+"""
+
+import argparse
+import random
+import sys
+
+BANKS = 8
+BANK_BYTES = 2048
+CELL_BYTES = 4
+LOCATIONS_PER_BANK = 4  # of the packed mix
+
+HEADER = """\
+  func.func {visibility}@f{index}(%out: memref<128x512xf32>) {{
+    %w = pto.sbuf_alloc : memref<128x128xbf16, #pto.mem<sbuf>>
+    %x = pto.sbuf_alloc : memref<128x{cells}xbf16, #pto.mem<sbuf>>
+    %o = memref.subview %out[0, 0] [128, {cells}] [1, 1] : memref<128x512xf32> to memref<128x{cells}xf32, strided<[512, 1]>>
+"""
+
+
+class Writer:
+    """Writes chains into one function; `cells` is the N of every matmul."""
+
+    def __init__(self, out, cells):
+        self.out = out
+        self.type = f"memref<128x{cells}xf32, #pto.mem<psum>>"
+        operands = f"memref<128x128xbf16, #pto.mem<sbuf>>, memref<128x{cells}xbf16, #pto.mem<sbuf>>"
+        self.head = f"    pto.tmatmul ins(%w, %x : {operands}) outs(%{{0}} : {self.type})\n"
+        self.member = (
+            f"    pto.tmatmul_acc ins(%{{0}}, %w, %x : {self.type}, {operands})"
+            f" outs(%{{0}} : {self.type})\n"
+        )
+        self.drain_text = f"    pto.copy %{{0}}, %o : {self.type}, memref<128x{cells}xf32, strided<[512, 1]>>\n"
+        self.chains = 0
+
+    def allocate(self, bank, offset):
+        name = f"a{self.chains}"
+        self.chains += 1
+        self.out.write(
+            f"    %{name} = pto.psum_alloc bank({bank}) offset({offset}) partition(0) : {self.type}\n"
+        )
+        return name
+
+    def step(self, name, first):
+        self.out.write((self.head if first else self.member).format(name))
+
+    def drain(self, name):
+        self.out.write(self.drain_text.format(name))
+
+
+def write_bank_mix(writer, lengths):
+    for number, length in enumerate(lengths):
+        name = writer.allocate(number % BANKS, 0)
+        for index in range(length):
+            writer.step(name, index == 0)
+        writer.drain(name)
+
+
+def write_packed_mix(writer, lengths):
+    stride = BANK_BYTES // LOCATIONS_PER_BANK
+    number = 0
+    while number < len(lengths):
+        bank = (number // LOCATIONS_PER_BANK) % BANKS
+        left = writer.allocate(bank, number % LOCATIONS_PER_BANK * stride)
+        if number + 1 == len(lengths):
+            for index in range(lengths[number]):
+                writer.step(left, index == 0)
+            writer.drain(left)
+            return
+        right = writer.allocate(bank, (number + 1) % LOCATIONS_PER_BANK * stride)
+        interleaved = number // 2 % 2 == 0
+        if interleaved:
+            for index in range(max(lengths[number], lengths[number + 1])):
+                for name, length in ((left, lengths[number]), (right, lengths[number + 1])):
+                    if index < length:
+                        writer.step(name, index == 0)
+        else:
+            for name, length in ((left, lengths[number]), (right, lengths[number + 1])):
+                for index in range(length):
+                    writer.step(name, index == 0)
+        writer.drain(left)
+        writer.drain(right)
+        number += 2
+
+
+def chain_lengths(rng, matmuls, longest, mean):
+    """Lengths 1..longest that add up to `matmuls`; uniform, or geometric about `mean`."""
+    lengths = []
+    left = matmuls
+    while left:
+        length = rng.randint(1, longest) if mean is None else 1 + int(rng.expovariate(1 / (mean - 1)))
+        lengths.append(min(length, longest, left))
+        left -= lengths[-1]
+    return lengths
+
+
+def generate(out, matmuls, mix, functions=1, longest=64, mean=None, seed=1):
+    rng = random.Random(seed)
+    cells = BANK_BYTES // CELL_BYTES
+    if mix == "packed":
+        cells //= LOCATIONS_PER_BANK
+    out.write("module {\n")
+    for index in range(functions):
+        share = matmuls // functions + (index < matmuls % functions)
+        out.write(HEADER.format(visibility="", index=index, cells=cells))
+        write = write_bank_mix if mix == "bank" else write_packed_mix
+        write(Writer(out, cells), chain_lengths(rng, share, longest, mean))
+        out.write("    return\n  }\n")
+    out.write("}\n")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--matmuls", type=int, default=100_000)
+    parser.add_argument("--mix", choices=["bank", "packed"], default="bank")
+    parser.add_argument("--functions", type=int, default=1)
+    parser.add_argument("--longest", type=int, default=64, help="longest chain")
+    parser.add_argument("--mean", type=float, default=None, help="mean chain (default: uniform)")
+    parser.add_argument("--seed", type=int, default=1)
+    arguments = parser.parse_args()
+    generate(sys.stdout, **vars(arguments))
+
+
+if __name__ == "__main__":
+    main()
