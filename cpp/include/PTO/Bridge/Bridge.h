@@ -1,0 +1,44 @@
+//===- Bridge.h - Calls into the Rust core ----------------------*- C++ -*-===//
+//
+// Licensed under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The functions of rust/mlir/src/bridge.rs for code without exceptions: what
+// they throw is a message in the result here.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PTO_BRIDGE_BRIDGE_H
+#define PTO_BRIDGE_BRIDGE_H
+
+#include "pto-mlir/src/bridge.rs.h"
+#include "mlir/IR/Operation.h"
+#include <string>
+
+namespace mlir::pto {
+
+/// What a call gave: an outcome, or what is wrong with the callee.
+struct PassResult {
+  ::pto::bridge::Outcome outcome;
+  /// Empty unless the callee is at fault.
+  std::string fault;
+};
+
+/// What is wrong with `options` for `pass`; empty if nothing is.
+std::string checkOptions(::pto::bridge::Pass pass,
+                         const ::pto::bridge::Options &options);
+
+/// Runs `pass` on the function-like operation `function` for the target called
+/// `target`. No other thread may change the function meanwhile.
+PassResult runPass(::pto::bridge::Pass pass, Operation *function,
+                   StringRef target, const ::pto::bridge::Options &options);
+
+/// Prints what a run on `function` has to say. `category` is that of remarks.
+void printMessages(const PassResult &result, Operation *function,
+                   StringRef category);
+
+} // namespace mlir::pto
+
+#endif // PTO_BRIDGE_BRIDGE_H

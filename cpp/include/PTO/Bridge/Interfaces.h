@@ -1,0 +1,49 @@
+//===- Interfaces.h - Upstream interfaces for Rust ----------------*- C -*-===//
+//
+// Licensed under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// What the reader in Rust asks of upstream's interfaces and the C API of MLIR
+// does not tell: calls, loops, arguments of functions.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PTO_BRIDGE_INTERFACES_H
+#define PTO_BRIDGE_INTERFACES_H
+
+#include "mlir-c/IR.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/// Whether `op` is a call: CallOpInterface.
+bool ptoOpIsCall(MlirOperation op);
+
+/// Whether the callee of `call` says in `pto.psum_banks` which banks of PSUM it
+/// touches. If so they are the bits of `mask`.
+bool ptoCallGetPsumBanks(MlirOperation call, uint32_t *mask);
+
+/// Whether the trip count of the loop `op` is a constant. If so it is `trips`.
+bool ptoLoopGetTripCount(MlirOperation op, uint64_t *trips);
+
+/// What the argument attributes of a function say of one argument in PSUM.
+typedef struct {
+  int32_t bank, offset, partition;
+  /// Whether they place it. If not, the place is all 0.
+  bool placed;
+  /// Whether it holds nothing on entry.
+  bool fresh;
+} PtoArgument;
+
+/// Fills in `argument` for the argument of `function` at position `index`.
+void ptoFunctionGetArgument(MlirOperation function, uint32_t index,
+                            PtoArgument *argument);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif // PTO_BRIDGE_INTERFACES_H

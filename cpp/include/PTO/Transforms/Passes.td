@@ -1,0 +1,125 @@
+//===- Passes.td - Passes of the pto dialect ---------------*- tablegen -*-===//
+//
+// Licensed under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Every pass works on one function-like operation (FunctionOpInterface) at a
+// time. It may be scheduled on such operations, or on anything around them: then
+// it runs on every function inside, in parallel where the context allows it.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PTO_TRANSFORMS_PASSES
+#define PTO_TRANSFORMS_PASSES
+
+include "mlir/Pass/PassBase.td"
+
+/// The machine to compile for. What it may be is said in one place, the target
+/// table, so a wrong name is refused when the pass is set up.
+class PTO_TargetOption
+    : Option<"target", "target", "std::string", /*default=*/"",
+             "Target: trn1, trn2, trn3 or nogroup, or an alias of one. Default: "
+             "the attribute pto.target around the function, else trn2">;
+
+class PTO_Pass<string name> : Pass<name> {
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+                           "::mlir::memref::MemRefDialect",
+                           "::mlir::pto::PTODialect"];
+}
+
+def PTOOrderColumnTiles : PTO_Pass<"pto-order-column-tiles"> {
+  let summary = "Order the column tiles of one matmul";
+  let description = [{
+    Adds an ordering edge between neighbours of each run of column-tiled matmuls
+    (tiles of 128 rows and fewer than 128 columns), so that no later pass tears
+    the run apart. A run begins with a tile at the origin and goes on over tiles
+    of the same size; any other instruction ends it. Flags are not touched.
+  }];
+  let options = [
+    PTO_TargetOption,
+    Option<"restartAtOrigin", "restart-at-origin", "bool", /*default=*/"false",
+           "A tile at the origin ends the run and begins another">,
+    Option<"ignoreOtherEngines", "ignore-other-engines", "bool",
+           /*default=*/"false", "Only instructions of the PE end a run">
+  ];
+  let statistics = [
+    Statistic<"numEdges", "edges", "Number of ordering edges added">
+  ];
+}
+
+def PTOMarkFirst : PTO_Pass<"pto-mark-first"> {
+  let summary = "Mark the first matmul of every location, provisionally";
+  let description = [{
+    Gives the first matmul into each PSUM allocation the flag `start` and every
+    later one `none`, by place in the function alone, and marks the function
+    with `pto.acc_provisional`. `pto-legalize-acc` derives the final flags.
+  }];
+  let options = [PTO_TargetOption];
+  let statistics = [
+    Statistic<"numFlags", "flags", "Number of matmuls whose flags changed">
+  ];
+}
+
+def PTOResetAcc : PTO_Pass<"pto-reset-acc"> {
+  let summary = "Take accumulation flags back to auto";
+  let description = [{
+    Removes accumulate flags and zero regions of every matmul, and the memsets
+    and ordering edges that `pto-legalize-acc` added. Legalizing again gives the
+    same text.
+  }];
+  let options = [PTO_TargetOption];
+  let statistics = [
+    Statistic<"numFlags", "flags", "Number of matmuls whose flags changed">,
+    Statistic<"numErased", "erased", "Number of memsets erased">
+  ];
+}
+
+def PTOLegalizeAcc : PTO_Pass<"pto-legalize-acc"> {
+  let summary = "Derive accumulation groups: flags, zero regions, memsets";
+  let description = [{
+    Decides for every matmul whether it begins or ends an accumulation group,
+    and which banks its zero region covers, such that the machine computes what
+    the program says. Memsets and ordering edges are added where flags alone
+    cannot say it. Allocations must be placed and the order final.
+  }];
+  let options = [
+    PTO_TargetOption,
+    Option<"profile", "profile", "std::string", /*default=*/"\"sound\"",
+           "sound, or naive: the bare rule without a time axis, for comparison">,
+    Option<"strict", "strict", "bool", /*default=*/"false",
+           "What would be a warning about the meaning of flags is an error">,
+    Option<"stop", "stop", "std::string", /*default=*/"\"chain\"",
+           "Where a group ends: chain or cluster">,
+    Option<"validate", "validate", "bool", /*default=*/"false",
+           "Prove the result equal to the original before changing anything">,
+    Option<"reportDir", "report-dir", "std::string", /*default=*/"",
+           "Folder for one JSON file a function: chains, clusters, decisions">
+  ];
+  let statistics = [
+    Statistic<"numFlags", "flags", "Number of matmuls whose flags changed">,
+    Statistic<"numMemsets", "memsets", "Number of memsets inserted">,
+    Statistic<"numEdges", "edges", "Number of ordering edges added">,
+    Statistic<"numErased", "erased", "Number of memsets erased">
+  ];
+}
+
+def PTOVerifyAcc : PTO_Pass<"pto-verify-acc"> {
+  let summary = "Prove accumulation flags right, or say what breaks";
+  let description = [{
+    Follows every cell of PSUM through the function and compares what each
+    matmul must do with what its flags make the machine do. Works on any flags,
+    also those of other compilers, and changes nothing.
+  }];
+  let options = [
+    PTO_TargetOption,
+    Option<"model", "model", "std::string", /*default=*/"\"both\"",
+           "What START does to cells it does not write: written-bit, "
+           "eager-zero or both">,
+    Option<"extent", "extent", "std::string", /*default=*/"\"both\"",
+           "Partitions that START reaches: group, dst or both">
+  ];
+}
+
+#endif // PTO_TRANSFORMS_PASSES

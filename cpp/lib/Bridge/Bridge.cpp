@@ -1,0 +1,94 @@
+//===- Bridge.cpp - Calls into the Rust core ------------------------------===//
+//
+// Licensed under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The one file that is compiled with exceptions: errors of Rust arrive as
+// rust::Error, and none leaves this file.
+//
+//===----------------------------------------------------------------------===//
+
+#include "PTO/Bridge/Bridge.h"
+#include "mlir/IR/Diagnostics.h"
+#include "mlir/IR/Remarks.h"
+#include "mlir/IR/SymbolTable.h"
+#include "rust/cxx.h"
+
+using namespace mlir;
+namespace bridge = ::pto::bridge;
+
+std::string mlir::pto::checkOptions(bridge::Pass pass,
+                                    const bridge::Options &options) {
+  try {
+    bridge::checkOptions(pass, options);
+    return {};
+  } catch (const rust::Error &error) {
+    return error.what();
+  }
+}
+
+pto::PassResult mlir::pto::runPass(bridge::Pass pass, Operation *function,
+                                   StringRef target,
+                                   const bridge::Options &options) {
+  PassResult result;
+  try {
+    result.outcome =
+        bridge::runPass(pass, reinterpret_cast<size_t>(function),
+                        rust::Str(target.data(), target.size()), options);
+  } catch (const rust::Error &error) {
+    result.outcome.failed = true;
+    result.fault = error.what();
+  }
+  return result;
+}
+
+static StringRef toStringRef(const rust::String &text) {
+  return StringRef(text.data(), text.size());
+}
+
+static Location toLocation(size_t address) {
+  return Location::getFromOpaquePointer(reinterpret_cast<void *>(address));
+}
+
+/// Remarks may be kept until the context goes, and they keep references to
+/// names: so those are made attributes.
+static StringRef intern(MLIRContext *context, StringRef text) {
+  return StringAttr::get(context, text).getValue();
+}
+
+static void printRemark(const bridge::Message &message, Operation *function,
+                        StringRef category) {
+  MLIRContext *context = function->getContext();
+  auto symbol = function->getAttrOfType<StringAttr>(
+      SymbolTable::getSymbolAttrName());
+  auto options =
+      remark::RemarkOpts::name(intern(context, toStringRef(message.name)))
+          .category(intern(context, category))
+          .function(symbol ? symbol.getValue() : StringRef());
+  auto remark = remark::passed(toLocation(message.location), options);
+  remark << toStringRef(message.text);
+  for (const bridge::Note &note : message.notes)
+    remark << remark::detail::Remark::Arg("Note", toStringRef(note.text));
+}
+
+void mlir::pto::printMessages(const PassResult &result, Operation *function,
+                              StringRef category) {
+  if (!result.fault.empty())
+    emitError(function->getLoc(), result.fault);
+  for (const bridge::Message &message : result.outcome.messages) {
+    if (message.severity == bridge::Severity::Remark) {
+      printRemark(message, function, category);
+      continue;
+    }
+    bool isError = message.severity == bridge::Severity::Error;
+    Location location = toLocation(message.location);
+    InFlightDiagnostic diagnostic =
+        isError ? emitError(location) : emitWarning(location);
+    diagnostic << toStringRef(message.text);
+    for (const bridge::Note &note : message.notes)
+      diagnostic.attachNote(toLocation(note.location))
+          << toStringRef(note.text);
+  }
+}

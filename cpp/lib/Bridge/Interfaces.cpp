@@ -1,0 +1,67 @@
+//===- Interfaces.cpp - Upstream interfaces for Rust ----------------------===//
+//
+// Licensed under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "PTO/Bridge/Interfaces.h"
+#include "mlir/CAPI/IR.h"
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Interfaces/CallInterfaces.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
+#include "mlir/Interfaces/LoopLikeInterface.h"
+
+using namespace mlir;
+
+bool ptoOpIsCall(MlirOperation op) { return isa<CallOpInterface>(unwrap(op)); }
+
+bool ptoCallGetPsumBanks(MlirOperation call, uint32_t *mask) {
+  auto callOp = dyn_cast<CallOpInterface>(unwrap(call));
+  Operation *callee = callOp ? callOp.resolveCallable() : nullptr;
+  auto banks = callee ? callee->getAttrOfType<DenseI32ArrayAttr>(
+                            "pto.psum_banks")
+                      : DenseI32ArrayAttr();
+  if (!banks)
+    return false;
+  *mask = 0;
+  for (int32_t bank : banks.asArrayRef()) {
+    if (bank < 0 || bank >= 32)
+      return false;
+    *mask |= uint32_t(1) << bank;
+  }
+  return true;
+}
+
+bool ptoLoopGetTripCount(MlirOperation op, uint64_t *trips) {
+  if (auto loop = dyn_cast<affine::AffineForOp>(unwrap(op))) {
+    if (!loop.hasConstantBounds())
+      return false;
+    int64_t span = loop.getConstantUpperBound() - loop.getConstantLowerBound();
+    *trips = span <= 0 ? 0 : llvm::divideCeil(span, loop.getStepAsInt());
+    return true;
+  }
+  auto loop = dyn_cast<LoopLikeOpInterface>(unwrap(op));
+  std::optional<APInt> count = loop ? loop.getStaticTripCount() : std::nullopt;
+  if (!count || count->getActiveBits() > 64)
+    return false;
+  *trips = count->getZExtValue();
+  return true;
+}
+
+void ptoFunctionGetArgument(MlirOperation function, uint32_t index,
+                            PtoArgument *argument) {
+  *argument = {};
+  auto op = dyn_cast<FunctionOpInterface>(unwrap(function));
+  if (!op || index >= op.getNumArguments())
+    return;
+  auto number = [&](StringRef name, int32_t &value) {
+    auto attribute = op.getArgAttrOfType<IntegerAttr>(index, name);
+    value = attribute ? static_cast<int32_t>(attribute.getInt()) : 0;
+    return static_cast<bool>(attribute);
+  };
+  argument->placed = number("pto.bank", argument->bank);
+  number("pto.offset", argument->offset);
+  number("pto.partition", argument->partition);
+  argument->fresh = static_cast<bool>(op.getArgAttr(index, "pto.fresh"));
+}

@@ -1,0 +1,179 @@
+//===- Passes.cpp - Passes of the pto dialect -----------------------------===//
+//
+// Licensed under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The passes are written in Rust; here is what makes them passes of MLIR:
+// options, the functions they run on, failure, what is preserved.
+//
+//===----------------------------------------------------------------------===//
+
+#include "PTO/Transforms/Passes.h"
+#include "PTO/Bridge/Bridge.h"
+#include "PTO/IR/PTOAttributes.h"
+#include "PTO/IR/PTODialect.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/IR/Threading.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
+
+namespace mlir::pto {
+#define GEN_PASS_DEF_PTOORDERCOLUMNTILES
+#define GEN_PASS_DEF_PTOMARKFIRST
+#define GEN_PASS_DEF_PTORESETACC
+#define GEN_PASS_DEF_PTOLEGALIZEACC
+#define GEN_PASS_DEF_PTOVERIFYACC
+#include "PTO/Transforms/Passes.h.inc"
+} // namespace mlir::pto
+
+using namespace mlir;
+using namespace mlir::pto;
+namespace bridge = ::pto::bridge;
+
+/// `root` if it is a function, else the outermost functions inside it.
+static SmallVector<Operation *> getFunctions(Operation *root) {
+  SmallVector<Operation *> functions;
+  root->walk<WalkOrder::PreOrder>([&](Operation *op) {
+    if (!isa<FunctionOpInterface>(op))
+      return WalkResult::advance();
+    functions.push_back(op);
+    return WalkResult::skip();
+  });
+  return functions;
+}
+
+/// The name of the machine `function` is compiled for; empty for the default.
+static std::string getTarget(Operation *function, StringRef option) {
+  if (!option.empty())
+    return option.str();
+  for (Operation *op = function; op; op = op->getParentOp())
+    if (auto target = op->getAttrOfType<TargetAttr>("pto.target"))
+      return stringifyTargetKind(target.getValue()).str();
+  return {};
+}
+
+namespace {
+/// What all passes share. `Base` is made from Passes.td; `Derived` says which
+/// pass it is and translates options and statistics.
+template <typename Derived, typename Base>
+struct RustPass : Base {
+  using Base::Base;
+
+  LogicalResult initialize(MLIRContext *context) override {
+    std::string problem = checkOptions(Derived::kind, derived().getOptions());
+    if (problem.empty())
+      return success();
+    return emitError(UnknownLoc::get(context))
+           << this->getArgument() << ": " << problem;
+  }
+
+  void runOnOperation() override {
+    Operation *root = this->getOperation();
+    bridge::Options options = derived().getOptions();
+    options.remarks = root->getContext()->getRemarkEngine() != nullptr;
+    SmallVector<Operation *> functions = getFunctions(root);
+    std::vector<PassResult> results(functions.size());
+    parallelFor(root->getContext(), 0, functions.size(), [&](size_t index) {
+      Operation *function = functions[index];
+      results[index] = runPass(Derived::kind, function,
+                               getTarget(function, this->target), options);
+    });
+    // Printed in the order of the functions, whatever thread they ran on.
+    std::string category = ("pto." + this->getArgument().drop_front(4)).str();
+    bool changed = false;
+    for (auto [function, result] : llvm::zip_equal(functions, results)) {
+      printMessages(result, function, category);
+      derived().count(result.outcome);
+      changed |= result.outcome.changed;
+      if (result.outcome.failed)
+        this->signalPassFailure();
+    }
+    if (!changed)
+      this->markAllAnalysesPreserved();
+  }
+
+  bridge::Options getOptions() {
+    bridge::Options options{};
+    options.target = this->target.getValue();
+    return options;
+  }
+
+  void count(const bridge::Outcome &outcome) {}
+
+private:
+  Derived &derived() { return static_cast<Derived &>(*this); }
+};
+
+struct OrderColumnTiles
+    : RustPass<OrderColumnTiles,
+               mlir::pto::impl::PTOOrderColumnTilesBase<OrderColumnTiles>> {
+  using RustPass::RustPass;
+  static constexpr bridge::Pass kind = bridge::Pass::OrderColumnTiles;
+
+  bridge::Options getOptions() {
+    bridge::Options options = RustPass::getOptions();
+    options.restart_at_origin = restartAtOrigin;
+    options.ignore_other_engines = ignoreOtherEngines;
+    return options;
+  }
+
+  void count(const bridge::Outcome &outcome) { numEdges += outcome.edges; }
+};
+
+struct MarkFirst
+    : RustPass<MarkFirst, mlir::pto::impl::PTOMarkFirstBase<MarkFirst>> {
+  using RustPass::RustPass;
+  static constexpr bridge::Pass kind = bridge::Pass::MarkFirst;
+
+  void count(const bridge::Outcome &outcome) { numFlags += outcome.flags; }
+};
+
+struct ResetAcc
+    : RustPass<ResetAcc, mlir::pto::impl::PTOResetAccBase<ResetAcc>> {
+  using RustPass::RustPass;
+  static constexpr bridge::Pass kind = bridge::Pass::ResetAcc;
+
+  void count(const bridge::Outcome &outcome) {
+    numFlags += outcome.flags;
+    numErased += outcome.erased;
+  }
+};
+
+struct LegalizeAcc
+    : RustPass<LegalizeAcc, mlir::pto::impl::PTOLegalizeAccBase<LegalizeAcc>> {
+  using RustPass::RustPass;
+  static constexpr bridge::Pass kind = bridge::Pass::LegalizeAcc;
+
+  bridge::Options getOptions() {
+    bridge::Options options = RustPass::getOptions();
+    options.profile = profile.getValue();
+    options.strict = strict;
+    options.stop = stop.getValue();
+    options.validate = validate;
+    options.report_dir = reportDir.getValue();
+    return options;
+  }
+
+  void count(const bridge::Outcome &outcome) {
+    numFlags += outcome.flags;
+    numMemsets += outcome.memsets;
+    numEdges += outcome.edges;
+    numErased += outcome.erased;
+  }
+};
+
+struct VerifyAcc
+    : RustPass<VerifyAcc, mlir::pto::impl::PTOVerifyAccBase<VerifyAcc>> {
+  using RustPass::RustPass;
+  static constexpr bridge::Pass kind = bridge::Pass::VerifyAcc;
+
+  bridge::Options getOptions() {
+    bridge::Options options = RustPass::getOptions();
+    options.model = model.getValue();
+    options.extent = extent.getValue();
+    return options;
+  }
+};
+} // namespace

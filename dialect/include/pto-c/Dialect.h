@@ -1,0 +1,171 @@
+//===- pto-c/Dialect.h - C accessors of the pto dialect -----------*- C -*-===//
+//
+// Licensed under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Typed accessors for readers that are not C++. They look an operation up by
+// its TypeID and its inherent attributes by their place, never by name, so that
+// one walk over a large function costs tens of nanoseconds an operation.
+//
+// Values, operations and types are those of the MLIR C API. A value that is
+// absent has a null pointer.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PTO_C_DIALECT_H
+#define PTO_C_DIALECT_H
+
+#include "mlir-c/IR.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+MLIR_DECLARE_CAPI_DIALECT_REGISTRATION(PTO, pto);
+
+//===----------------------------------------------------------------------===//
+// Kinds
+//===----------------------------------------------------------------------===//
+
+/// What an operation is.
+typedef enum {
+  PtoOpOther = 0,
+  PtoOpMatmul,
+  PtoOpMatmulAcc,
+  PtoOpPsumAlloc,
+  PtoOpSbufAlloc,
+  PtoOpMemset,
+  PtoOpCopy,
+  PtoOpExpectEq,
+  PtoOpExpectClose
+} PtoOpKind;
+
+/// Where a value lives.
+typedef enum {
+  PtoSpaceHbm = 0,
+  PtoSpaceSbuf,
+  PtoSpacePsum,
+  /// One of the tile registers of the tile ISA.
+  PtoSpaceTile,
+  /// A memory space of another dialect.
+  PtoSpaceForeign,
+  /// Not a memref.
+  PtoSpaceNone
+} PtoSpace;
+
+/// The PtoOpKind of `op`.
+MLIR_CAPI_EXPORTED uint32_t ptoOpGetKind(MlirOperation op);
+
+/// The PtoSpace of `type`.
+MLIR_CAPI_EXPORTED uint32_t ptoTypeGetSpace(MlirType type);
+
+//===----------------------------------------------------------------------===//
+// Matmuls
+//===----------------------------------------------------------------------===//
+
+/// One matmul, whatever its variant.
+typedef struct {
+  MlirValue dst, accumulator, lhs, rhs, startIf, stopIf;
+  /// The control byte; -1 for auto. An operation with a predicate and without
+  /// flags has the explicit flags `none`.
+  int32_t acc;
+  /// The zero-region code; -1 where absent.
+  int32_t zeroRegion;
+  /// The tile; the whole array, (128, 128) at (0, 0), where absent.
+  int32_t tileRows, tileCols, tileRow, tileCol;
+  bool hasTile;
+} PtoMatmul;
+
+/// Fills in `matmul`. False where `op` is no matmul.
+MLIR_CAPI_EXPORTED bool ptoMatmulGet(MlirOperation op, PtoMatmul *matmul);
+
+/// Sets the flags and the zero-region code of a matmul; -1 removes. `acc` is a
+/// control byte, 0 to 7.
+MLIR_CAPI_EXPORTED void ptoMatmulSetAcc(MlirOperation op, int32_t acc,
+                                        int32_t zeroRegion);
+
+/// Removes `start_if` and `stop_if` of a matmul.
+MLIR_CAPI_EXPORTED void ptoMatmulDropPredicates(MlirOperation op);
+
+//===----------------------------------------------------------------------===//
+// Allocations
+//===----------------------------------------------------------------------===//
+
+/// A psum_alloc or sbuf_alloc.
+typedef struct {
+  MlirValue result;
+  /// PtoSpacePsum or PtoSpaceSbuf, then the place; bank is 0 in sbuf.
+  int32_t space, bank, offset, partition;
+  /// Whether the operation says where it is. If not, the place is all 0.
+  bool placed;
+} PtoAlloc;
+
+/// Fills in `alloc`. False where `op` is neither.
+MLIR_CAPI_EXPORTED bool ptoAllocGet(MlirOperation op, PtoAlloc *alloc);
+
+//===----------------------------------------------------------------------===//
+// Instructions
+//===----------------------------------------------------------------------===//
+
+/// Describes the instruction `op`: its engine (0 pe, 1 vector, 2 scalar,
+/// 3 gpsimd, 4 dma), how many tokens it waits for, whether it gives one, and
+/// whether legalization added it. False where `op` is no instruction of pto.
+MLIR_CAPI_EXPORTED bool ptoEngineOpGet(MlirOperation op, uint32_t *engine,
+                                       uint32_t *afterCount, bool *hasToken,
+                                       bool *inserted);
+
+/// The token at position `i` of `after`.
+MLIR_CAPI_EXPORTED MlirValue ptoEngineOpGetAfter(MlirOperation op, uint32_t i);
+
+/// Whether legalization added the token at position `i` of `after`.
+MLIR_CAPI_EXPORTED bool ptoEngineOpIsAfterInserted(MlirOperation op,
+                                                   uint32_t i);
+
+/// Gives the instruction a token. The operation is made anew in its place, with
+/// its operands, attributes and location, and the old one is gone; the new one
+/// is returned. One that has a token already is returned as it is. `inserted`
+/// marks the token as added by legalization.
+MLIR_CAPI_EXPORTED MlirOperation ptoEngineOpAddToken(MlirOperation op,
+                                                     bool inserted);
+
+/// Appends `n` tokens to `after`. `inserted` marks them.
+MLIR_CAPI_EXPORTED void ptoEngineOpAppendAfter(MlirOperation op, uint32_t n,
+                                               MlirValue const *tokens,
+                                               bool inserted);
+
+/// Removes the marked tokens from `after`.
+MLIR_CAPI_EXPORTED void ptoEngineOpDropInserted(MlirOperation op);
+
+/// Takes away the instruction's own token if it is marked and unused. As for
+/// ptoEngineOpAddToken the operation may be made anew; it is returned.
+MLIR_CAPI_EXPORTED MlirOperation
+ptoEngineOpDropTokenIfUnusedInserted(MlirOperation op);
+
+/// Makes `pto.memset value, target` before `before`, at its location, for the
+/// default engine.
+MLIR_CAPI_EXPORTED MlirOperation ptoMemsetCreateBefore(MlirOperation before,
+                                                       MlirValue value,
+                                                       MlirValue target,
+                                                       bool inserted);
+
+//===----------------------------------------------------------------------===//
+// Effects and views
+//===----------------------------------------------------------------------===//
+
+/// What `op` does to the memory behind operand number `operand`: bit 0 reads,
+/// 1 writes, 2 allocates, 3 frees. An operation that does not say reads and
+/// writes behind every memref.
+MLIR_CAPI_EXPORTED uint32_t ptoOpOperandEffects(MlirOperation op,
+                                                uint32_t operand);
+
+/// Whether `op` gives another view of its one memref operand: subview, cast,
+/// collapse_shape, expand_shape, reinterpret_cast and the like.
+MLIR_CAPI_EXPORTED bool ptoOpIsView(MlirOperation op);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif // PTO_C_DIALECT_H

@@ -1,0 +1,285 @@
+//===- Dialect.cpp - C accessors of the pto dialect -----------------------===//
+//
+// Licensed under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "pto-c/Dialect.h"
+#include "PTO/IR/PTOOps.h"
+#include "PTO/IR/Targets.h"
+#include "mlir/CAPI/IR.h"
+#include "mlir/CAPI/Registration.h"
+#include "mlir/Interfaces/CastInterfaces.h"
+#include "mlir/Interfaces/ViewLikeInterface.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+using namespace mlir::pto;
+
+MLIR_DEFINE_CAPI_DIALECT_REGISTRATION(PTO, pto, mlir::pto::PTODialect)
+
+//===----------------------------------------------------------------------===//
+// Kinds
+//===----------------------------------------------------------------------===//
+
+uint32_t ptoOpGetKind(MlirOperation op) {
+  return TypeSwitch<Operation *, PtoOpKind>(unwrap(op))
+      .Case<TMatmulOp>([](auto) { return PtoOpMatmul; })
+      .Case<TMatmulAccOp>([](auto) { return PtoOpMatmulAcc; })
+      .Case<PsumAllocOp>([](auto) { return PtoOpPsumAlloc; })
+      .Case<SbufAllocOp>([](auto) { return PtoOpSbufAlloc; })
+      .Case<MemsetOp>([](auto) { return PtoOpMemset; })
+      .Case<CopyOp>([](auto) { return PtoOpCopy; })
+      .Case<ExpectEqOp>([](auto) { return PtoOpExpectEq; })
+      .Case<ExpectCloseOp>([](auto) { return PtoOpExpectClose; })
+      .Default([](auto) { return PtoOpOther; });
+}
+
+uint32_t ptoTypeGetSpace(MlirType type) {
+  auto memref = dyn_cast<BaseMemRefType>(unwrap(type));
+  if (!memref)
+    return PtoSpaceNone;
+  std::optional<MemorySpace> space = getMemorySpace(memref);
+  if (!space)
+    return PtoSpaceForeign;
+  if (isTileSpace(*space))
+    return PtoSpaceTile;
+  switch (*space) {
+  case MemorySpace::sbuf:
+    return PtoSpaceSbuf;
+  case MemorySpace::psum:
+    return PtoSpacePsum;
+  default:
+    return PtoSpaceHbm;
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Matmuls
+//===----------------------------------------------------------------------===//
+
+bool ptoMatmulGet(MlirOperation op, PtoMatmul *matmul) {
+  auto source = dyn_cast<MatmulOpInterface>(unwrap(op));
+  if (!source)
+    return false;
+  matmul->dst = wrap(Value(source.getDst()));
+  matmul->accumulator = wrap(source.getAccumulatorOrNull());
+  matmul->lhs = wrap(Value(source.getLhs()));
+  matmul->rhs = wrap(Value(source.getRhs()));
+  Value startIf = source.getStartIfOrNull(), stopIf = source.getStopIfOrNull();
+  matmul->startIf = wrap(startIf);
+  matmul->stopIf = wrap(stopIf);
+  int32_t absent = startIf || stopIf ? 0 : -1;
+  std::optional<AccFlags> flags = source.getAcc();
+  matmul->acc = flags ? static_cast<int32_t>(*flags) : absent;
+  std::optional<uint64_t> code = source.getZeroRegion();
+  matmul->zeroRegion = code ? static_cast<int32_t>(*code) : -1;
+  std::optional<ArrayRef<int32_t>> size = source.getTileSize();
+  std::optional<ArrayRef<int32_t>> position = source.getTilePosition();
+  matmul->hasTile = size && position;
+  const TargetInfo &any = getUnionOfTargets();
+  matmul->tileRows = matmul->hasTile ? (*size)[0] : any.peRows;
+  matmul->tileCols = matmul->hasTile ? (*size)[1] : any.peColumns;
+  matmul->tileRow = matmul->hasTile ? (*position)[0] : 0;
+  matmul->tileCol = matmul->hasTile ? (*position)[1] : 0;
+  return true;
+}
+
+void ptoMatmulSetAcc(MlirOperation op, int32_t acc, int32_t zeroRegion) {
+  auto matmul = cast<MatmulOpInterface>(unwrap(op));
+  MLIRContext *context = matmul.getContext();
+  AccAttr flags;
+  if (acc >= 0)
+    flags = AccAttr::get(context, static_cast<AccFlags>(acc));
+  matmul.setAccAttr(flags);
+  IntegerAttr code;
+  if (zeroRegion >= 0)
+    code = IntegerAttr::get(IntegerType::get(context, 64), zeroRegion);
+  matmul.setZeroRegionAttr(code);
+}
+
+void ptoMatmulDropPredicates(MlirOperation op) {
+  auto matmul = cast<MatmulOpInterface>(unwrap(op));
+  matmul.getStartIfMutable().clear();
+  matmul.getStopIfMutable().clear();
+}
+
+//===----------------------------------------------------------------------===//
+// Allocations
+//===----------------------------------------------------------------------===//
+
+static int32_t getNumber(IntegerAttr attribute) {
+  return attribute ? static_cast<int32_t>(attribute.getInt()) : 0;
+}
+
+bool ptoAllocGet(MlirOperation op, PtoAlloc *alloc) {
+  if (auto psum = dyn_cast<PsumAllocOp>(unwrap(op))) {
+    *alloc = {wrap(Value(psum.getBuffer())),
+              PtoSpacePsum,
+              getNumber(psum.getBankAttr()),
+              getNumber(psum.getOffsetAttr()),
+              getNumber(psum.getPartitionAttr()),
+              static_cast<bool>(psum.getBankAttr())};
+    return true;
+  }
+  if (auto sbuf = dyn_cast<SbufAllocOp>(unwrap(op))) {
+    *alloc = {wrap(Value(sbuf.getBuffer())),
+              PtoSpaceSbuf,
+              /*bank=*/0,
+              getNumber(sbuf.getOffsetAttr()),
+              getNumber(sbuf.getPartitionAttr()),
+              sbuf.getOffsetAttr() || sbuf.getPartitionAttr()};
+    return true;
+  }
+  return false;
+}
+
+//===----------------------------------------------------------------------===//
+// Instructions
+//===----------------------------------------------------------------------===//
+
+bool ptoEngineOpGet(MlirOperation op, uint32_t *engine, uint32_t *afterCount,
+                    bool *hasToken, bool *inserted) {
+  auto instruction = dyn_cast<EngineOpInterface>(unwrap(op));
+  if (!instruction)
+    return false;
+  *engine = static_cast<uint32_t>(instruction.getExecutingEngine());
+  *afterCount = instruction.getAfter().size();
+  *hasToken = static_cast<bool>(instruction.getTokenOrNull());
+  auto memset = dyn_cast<MemsetOp>(unwrap(op));
+  *inserted = memset && memset.getInserted();
+  return true;
+}
+
+MlirValue ptoEngineOpGetAfter(MlirOperation op, uint32_t i) {
+  return wrap(Value(cast<EngineOpInterface>(unwrap(op)).getAfter()[i]));
+}
+
+bool ptoEngineOpIsAfterInserted(MlirOperation op, uint32_t i) {
+  auto instruction = cast<EngineOpInterface>(unwrap(op));
+  std::optional<ArrayRef<int32_t>> positions = instruction.getInsertedAfter();
+  return positions && llvm::is_contained(*positions, static_cast<int32_t>(i));
+}
+
+/// Makes `old` anew in its place with the result types `results`.
+static EngineOpInterface rebuild(EngineOpInterface old, TypeRange results) {
+  Operation *op = Operation::create(
+      old->getLoc(), old->getName(), results, old->getOperands(),
+      old->getDiscardableAttrDictionary(), old->getPropertiesStorage(),
+      BlockRange(), /*numRegions=*/0);
+  old->getBlock()->getOperations().insert(old->getIterator(), op);
+  old->erase();
+  return cast<EngineOpInterface>(op);
+}
+
+MlirOperation ptoEngineOpAddToken(MlirOperation op, bool inserted) {
+  auto old = cast<EngineOpInterface>(unwrap(op));
+  if (old.getTokenOrNull())
+    return op;
+  EngineOpInterface instruction =
+      rebuild(old, TypeRange(TokenType::get(old.getContext())));
+  instruction.setInsertedToken(inserted);
+  return wrap(instruction.getOperation());
+}
+
+MlirOperation ptoEngineOpDropTokenIfUnusedInserted(MlirOperation op) {
+  auto old = cast<EngineOpInterface>(unwrap(op));
+  Value token = old.getTokenOrNull();
+  if (!token || !token.use_empty() || !old.getInsertedToken())
+    return op;
+  old.setInsertedToken(false);
+  return wrap(rebuild(old, TypeRange()).getOperation());
+}
+
+/// Marks the tokens at `positions` of `after`; none removes the attribute.
+static void setInsertedAfter(EngineOpInterface op,
+                             ArrayRef<int32_t> positions) {
+  DenseI32ArrayAttr attribute;
+  if (!positions.empty())
+    attribute = DenseI32ArrayAttr::get(op.getContext(), positions);
+  op.setInsertedAfterAttr(attribute);
+}
+
+void ptoEngineOpAppendAfter(MlirOperation op, uint32_t n,
+                            MlirValue const *tokens, bool inserted) {
+  auto instruction = cast<EngineOpInterface>(unwrap(op));
+  int32_t first = instruction.getAfter().size();
+  SmallVector<Value> values;
+  for (MlirValue token : ArrayRef(tokens, n))
+    values.push_back(unwrap(token));
+  instruction.getAfterMutable().append(values);
+  if (!inserted)
+    return;
+  SmallVector<int32_t> positions(
+      instruction.getInsertedAfter().value_or(ArrayRef<int32_t>()));
+  for (int32_t i = 0, count = n; i < count; ++i)
+    positions.push_back(first + i);
+  setInsertedAfter(instruction, positions);
+}
+
+void ptoEngineOpDropInserted(MlirOperation op) {
+  auto instruction = cast<EngineOpInterface>(unwrap(op));
+  SmallVector<int32_t> positions(
+      instruction.getInsertedAfter().value_or(ArrayRef<int32_t>()));
+  for (int32_t position : llvm::reverse(positions))
+    instruction.getAfterMutable().erase(position);
+  setInsertedAfter(instruction, {});
+}
+
+MlirOperation ptoMemsetCreateBefore(MlirOperation before, MlirValue value,
+                                    MlirValue target, bool inserted) {
+  Operation *successor = unwrap(before);
+  OpBuilder builder(successor);
+  OperationState state(successor->getLoc(), MemsetOp::getOperationName());
+  state.addOperands({unwrap(value), unwrap(target)});
+  auto &properties = state.getOrAddProperties<MemsetOp::Properties>();
+  if (inserted)
+    properties.inserted = builder.getUnitAttr();
+  return wrap(builder.create(state));
+}
+
+//===----------------------------------------------------------------------===//
+// Effects and views
+//===----------------------------------------------------------------------===//
+
+static constexpr uint32_t reads = 1, writes = 2, allocates = 4, frees = 8;
+
+static uint32_t getBit(MemoryEffects::Effect *effect) {
+  if (isa<MemoryEffects::Read>(effect))
+    return reads;
+  if (isa<MemoryEffects::Write>(effect))
+    return writes;
+  return isa<MemoryEffects::Allocate>(effect) ? allocates : frees;
+}
+
+uint32_t ptoOpOperandEffects(MlirOperation op, uint32_t operand) {
+  Value value = unwrap(op)->getOperand(operand);
+  bool isMemref = isa<BaseMemRefType>(value.getType());
+  auto interface = dyn_cast<MemoryEffectOpInterface>(unwrap(op));
+  if (!interface)
+    return isMemref ? reads | writes : 0;
+  SmallVector<MemoryEffects::EffectInstance> effects;
+  interface.getEffects(effects);
+  uint32_t bits = 0;
+  for (const MemoryEffects::EffectInstance &effect : effects) {
+    // An effect on no value in particular may be on any memref, except that a
+    // matmul says by its one on PSUM only that START reaches other cells.
+    bool isAnywhere = !effect.getValue() && !effect.getSymbolRef() &&
+                      !isa<PsumResource>(effect.getResource());
+    if (effect.getValue() == value || (isAnywhere && isMemref))
+      bits |= getBit(effect.getEffect());
+  }
+  return bits;
+}
+
+bool ptoOpIsView(MlirOperation op) {
+  Operation *view = unwrap(op);
+  if (!isa<ViewLikeOpInterface, CastOpInterface>(view) ||
+      view->getNumResults() != 1 ||
+      !isa<BaseMemRefType>(view->getResult(0).getType()))
+    return false;
+  return llvm::count_if(view->getOperandTypes(), [](Type type) {
+           return isa<BaseMemRefType>(type);
+         }) == 1;
+}
