@@ -2,8 +2,10 @@
 //!
 //! | module | holds |
 //! |---|---|
+//! | [`generate`] | random programs, all small ones, and very large ones |
 //! | [`oracle`] | what programs mean and what the machine does with them, cell by cell |
 //! | [`text`] | a short text form of programs |
 
+pub mod generate;
 pub mod oracle;
 pub mod text;

@@ -1,5 +1,7 @@
 //! The oracle against cases worked by hand.
 
+#![allow(clippy::expect_used, reason = "a test stops at the first surprise")]
+
 use pto_ir::{Program, Target};
 use pto_testkit::oracle::{Extent, Model, PendingRule, Verdict, judge};
 use pto_testkit::text::parse;
