@@ -137,7 +137,7 @@ impl Case {
             .multiply(CellType::F32)
             .expect("operands of one type");
         for (row, cells) in self.cells.chunks_exact_mut(n).enumerate() {
-            sums.update(row, cells, Update::Add);
+            sums.update_from(row, 0, cells, Update::Add);
         }
         black_box(&mut self.cells);
     }

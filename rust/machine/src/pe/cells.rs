@@ -36,6 +36,7 @@ pub struct Sums<'a> {
 #[derive(Clone, Copy, Debug)]
 enum Values<'a> {
     F32(&'a [f32]),
+    /// For bf16 cells; the sums themselves are `f32`.
     Bf16(&'a [f32]),
     I32(&'a [i32]),
 }
@@ -79,51 +80,23 @@ impl<'a> Sums<'a> {
         self.columns
     }
 
-    /// What `cell` becomes when the sum (`row`, `column`) is written to it.
+    /// Writes the sums of row `row`, from column `first` on, to `cells`.
     ///
     /// # Panics
     ///
-    /// If `row` or `column` is out of range, as slices do.
-    pub fn updated(&self, row: usize, column: usize, cell: u32, update: Update) -> u32 {
-        let at = self.row_start(row) + column;
-        match self.values {
-            Values::F32(sums) => f32_cell(cell, sums[at], update),
-            Values::Bf16(sums) => bf16_cell(cell, sums[at], update),
-            Values::I32(sums) => i32_cell(cell, sums[at], update),
-        }
-    }
-
-    /// Writes row `row` to the N cells given, all in one way.
-    ///
-    /// # Panics
-    ///
-    /// If `row` is out of range, or `cells` has not N elements.
-    pub fn update(&self, row: usize, cells: &mut [u32], update: Update) {
-        match update {
-            Update::Overwrite => self.update_each(row, cells, |_| Update::Overwrite),
-            Update::Add => self.update_each(row, cells, |_| Update::Add),
-        }
-    }
-
-    /// Writes row `row` to the N cells given, cell n as `update(n)` says.
-    ///
-    /// # Panics
-    ///
-    /// If `row` is out of range, or `cells` has not N elements.
-    pub fn update_each(&self, row: usize, cells: &mut [u32], update: impl Fn(usize) -> Update) {
-        assert_eq!(cells.len(), self.columns, "cells of a row of sums");
-        let start = self.row_start(row);
-        let range = start..start + self.columns;
+    /// If there are no such sums, as slices do.
+    pub fn update_from(&self, row: usize, first: usize, cells: &mut [u32], update: Update) {
+        let start = row * self.stride + first;
+        assert!(
+            row < self.rows && first + cells.len() <= self.columns,
+            "no such sums"
+        );
+        let range = start..start + cells.len();
         match self.values {
             Values::F32(sums) => write(cells, &sums[range], update, f32_cell),
             Values::Bf16(sums) => write(cells, &sums[range], update, bf16_cell),
             Values::I32(sums) => write(cells, &sums[range], update, i32_cell),
         }
-    }
-
-    fn row_start(&self, row: usize) -> usize {
-        assert!(row < self.rows, "row {row} of {} rows of sums", self.rows);
-        row * self.stride
     }
 }
 
@@ -131,11 +104,15 @@ impl<'a> Sums<'a> {
 fn write<T: Copy>(
     cells: &mut [u32],
     sums: &[T],
-    update: impl Fn(usize) -> Update,
+    update: Update,
     cell_after: impl Fn(u32, T, Update) -> u32,
 ) {
-    for (n, (cell, &sum)) in cells.iter_mut().zip(sums).enumerate() {
-        *cell = cell_after(*cell, sum, update(n));
+    let pairs = cells.iter_mut().zip(sums);
+    match update {
+        Update::Overwrite => {
+            pairs.for_each(|(c, &sum)| *c = cell_after(*c, sum, Update::Overwrite))
+        }
+        Update::Add => pairs.for_each(|(c, &sum)| *c = cell_after(*c, sum, Update::Add)),
     }
 }
 

@@ -23,7 +23,7 @@
 //! 1. [`PeArray::load_stationary`] and [`PeArray::load_moving`] widen the operands and lay them out
 //!    in panels, the order in which the kernel reads them;
 //! 2. [`PeArray::multiply`] runs the kernel, and yields [`Sums`];
-//! 3. [`Sums::update`] and its sisters merge a row of sums into a row of cells.
+//! 3. [`Sums::update_from`] merges sums of one row into cells.
 //!
 //! All buffers belong to the `PeArray` and are reused: after the largest shape has been seen
 //! nothing allocates.
