@@ -22,24 +22,22 @@ def invoke(*command, standard_input=None):
     return subprocess.run(command, input=standard_input, capture_output=True, text=True, timeout=120)
 
 
-def matmul_lines(text):
-    return [line for line in text.splitlines() if line.lstrip().startswith("pto.tmatmul")]
+def matmuls(text):
+    """(operation without types, flags) of every matmul of a program, in order."""
+    found = re.findall(r"^ *(?:%\w+ = )?(pto\.tmatmul.*? outs\([^)]*\))(.*)$", text, re.MULTILINE)
+    return [(re.sub(r" :[^)]*", "", operation), flags_of(clauses)) for operation, clauses in found]
 
 
-def clauses(line):
-    """What follows `outs(..)`: the flags and the zero region, or nothing."""
-    return re.sub(r".* outs\([^)]*\)", "", line).strip()
+def flags_of(clauses):
+    found = re.search(r"acc<[^>]*>( zero_region\(\d+\))?", clauses)
+    return found.group() if found else ""
 
 
-def show(title, lines, flags):
+def show(title, names, program):
+    """Prints the matmuls of a program; `names` are those of the source, which mlir-opt renumbers."""
     print(f"\n{title}")
-    for line, flag in zip(lines, flags, strict=True):
-        operation = re.sub(r" :[^)]*", "", clauses_removed(line)).strip()
-        print(f"  {operation:44} {flag}")
-
-
-def clauses_removed(line):
-    return line.removesuffix(clauses(line))
+    for (operation, _), (_, flags) in zip(matmuls(names), matmuls(program), strict=True):
+        print(f"  {operation:44} {flags}".rstrip())
 
 
 def run_models(program, pto_run):
@@ -86,14 +84,13 @@ def main():
     legalized = invoke(mlir_opt, *load, "--pto-legalize-acc", KERNEL)
     if legalized.returncode != 0:
         sys.exit(legalized.stderr)
-    lines = matmul_lines(source)
-    show("before: no flags", lines, ["" for _ in lines])
-    show("after: one START, because it marks the whole bank", lines, map(clauses, matmul_lines(legalized.stdout)))
+    show("before: no flags", source, source)
+    show("after: one START, because it marks the whole bank", source, legalized.stdout)
     print("\npto-run on the result, each time from poisoned PSUM:")
     right = run_models(legalized.stdout, pto_run)
 
     hand = by_hand(source)
-    show("the flags that look right, a START on each chain:", lines, map(clauses, matmul_lines(hand)))
+    show("the flags that look right, a START on each chain:", source, hand)
     print("\npto-run on that:")
     done = invoke(pto_run, "-", standard_input=hand)
     print(done.stderr, end="")
