@@ -1,0 +1,39 @@
+"""How the tests run. Every line of a test ends in FileCheck, diff, `not` or
+-verify-diagnostics, so that it can fail."""
+
+import os
+
+import lit.formats
+
+config.name = "pto"
+config.test_format = lit.formats.ShTest(execute_external=False)
+config.suffixes = [".mlir", ".test"]
+config.excludes = ["Inputs"]
+config.test_source_root = os.path.dirname(__file__)
+config.test_exec_root = os.path.join(config.pto_binary_dir, "test")
+
+# FileCheck, not, diff, mlir-tblgen and the like are those of the LLVM that the
+# project is built with, never what PATH has.
+config.environment["PATH"] = os.pathsep.join(
+    [config.llvm_tools_dir, config.environment["PATH"]]
+)
+
+
+def built(*path):
+    return os.path.join(config.pto_binary_dir, *path)
+
+
+config.substitutions += [
+    ("%pto_opt", built("bin", "pto-opt")),
+    ("%pto_run", built("bin", "pto-run")),
+    ("%plugin", built("lib", "PTOPlugin.so")),
+    ("%mlir_opt", os.path.join(config.llvm_tools_dir, "mlir-opt")),
+    ("%source_dir", config.pto_source_dir),
+    ("%tablegen_include", config.tablegen_include),
+    # Makes each case of a test once for every variant of the matmul.
+    (
+        "%each_matmul",
+        f"{config.python} {config.test_source_root}/dialect/Inputs/each_matmul.py",
+    ),
+    ("%python", config.python),
+]
