@@ -1,0 +1,488 @@
+//! The memories of a run: buffers in SBUF, HBM and host memory, and those in PSUM.
+//!
+//! Elements travel packed, row-major and little endian, whatever the layout on either side. A
+//! buffer lives until it is freed or nothing refers to it: see [`Memory::collect`].
+
+mod host;
+mod view;
+
+use pto_ir::{Placement, Space};
+use smallvec::SmallVec;
+
+pub(crate) use host::HostBuffer;
+pub(crate) use view::{Dim, View};
+
+use crate::code::ElementType;
+use crate::psum::{PeWrite, Psum, PsumBuffer, Region, cell_type};
+use crate::report::{Outcome, Report, SiteId};
+
+/// A buffer of a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct BufferId(u32);
+
+impl BufferId {
+    /// No buffer.
+    pub(crate) const NONE: Self = Self(u32::MAX);
+}
+
+/// What a buffer is.
+#[derive(Debug)]
+pub(crate) struct Buffer {
+    pub(crate) element: ElementType,
+    pub(crate) space: Space,
+    /// Where it was allocated.
+    pub(crate) site: SiteId,
+    /// The first partition of a placed SBUF buffer.
+    pub(crate) partition: Option<u32>,
+    pub(crate) storage: Storage,
+}
+
+/// Where the elements of a buffer are.
+#[derive(Debug)]
+pub(crate) enum Storage {
+    Host(HostBuffer),
+    Psum(PsumBuffer),
+    /// Freed at this site.
+    Freed(SiteId),
+}
+
+/// Bytes that all buffers may take together. Far above what a kernel needs, and low enough that a
+/// mistaken shape ends in a message and not in the machine's exhaustion.
+const MEMORY_LIMIT: u64 = 8 << 30;
+
+/// Bytes allocated before unreachable buffers are looked for.
+const COLLECT_AFTER: u64 = 64 << 20;
+
+/// The buffers of a run.
+#[derive(Debug)]
+pub(crate) struct Memory {
+    buffers: Vec<Option<Buffer>>,
+    free: Vec<u32>,
+    live_bytes: u64,
+    collect_at: u64,
+    pub(crate) psum: Psum,
+    /// Cells on their way.
+    words: Vec<u32>,
+}
+
+impl Memory {
+    pub(crate) fn new(psum: Psum) -> Self {
+        Self {
+            buffers: Vec::new(),
+            free: Vec::new(),
+            live_bytes: 0,
+            collect_at: COLLECT_AFTER,
+            psum,
+            words: Vec::new(),
+        }
+    }
+
+    /// A buffer of `len` elements that hold nothing.
+    pub(crate) fn allocate(
+        &mut self,
+        element: ElementType,
+        space: Space,
+        len: u64,
+        site: SiteId,
+    ) -> Outcome<BufferId> {
+        let bytes = len.saturating_mul(element.bytes() as u64);
+        let host = (self.live_bytes.saturating_add(bytes) <= MEMORY_LIMIT)
+            .then(|| HostBuffer::new(len as usize, element.bytes()))
+            .flatten()
+            .ok_or_else(|| out_of_memory(bytes, site))?;
+        Ok(self.insert(Buffer {
+            element,
+            space,
+            site,
+            partition: None,
+            storage: Storage::Host(host),
+        }))
+    }
+
+    /// A PSUM buffer of `rows` partitions with `columns` fresh cells each.
+    pub(crate) fn allocate_psum(
+        &mut self,
+        element: ElementType,
+        (rows, columns): (u64, u64),
+        placement: Option<Placement>,
+        site: SiteId,
+    ) -> Outcome<BufferId> {
+        let Some(cells) = cell_type(element) else {
+            let message = format!("psum holds f32, bf16 or i32, not {element}");
+            return Err(Box::new(Report::unusable("pto:psum-type", site, message)));
+        };
+        let shape = self.psum.check_shape(rows, columns, placement, site)?;
+        let buffer = self.psum.allocate(element, cells, shape, placement, site);
+        Ok(self.insert(Buffer {
+            element,
+            space: Space::Psum,
+            site,
+            partition: None,
+            storage: Storage::Psum(buffer),
+        }))
+    }
+
+    /// Adds a buffer.
+    pub(crate) fn insert(&mut self, buffer: Buffer) -> BufferId {
+        self.live_bytes += buffer.bytes();
+        match self.free.pop() {
+            Some(slot) => {
+                self.buffers[slot as usize] = Some(buffer);
+                BufferId(slot)
+            }
+            None => {
+                self.buffers.push(Some(buffer));
+                BufferId(self.buffers.len() as u32 - 1)
+            }
+        }
+    }
+
+    /// Whether enough was allocated to look for buffers that nothing refers to.
+    pub(crate) fn wants_collection(&self) -> bool {
+        self.live_bytes >= self.collect_at
+    }
+
+    /// Drops every buffer that is not among `roots`.
+    pub(crate) fn collect(&mut self, roots: impl Iterator<Item = BufferId>) {
+        let mut is_root = vec![false; self.buffers.len()];
+        for BufferId(slot) in roots.filter(|&id| id != BufferId::NONE) {
+            is_root[slot as usize] = true;
+        }
+        for (slot, keep) in is_root.into_iter().enumerate() {
+            if keep {
+                continue;
+            }
+            if let Some(buffer) = self.buffers[slot].take() {
+                self.live_bytes -= buffer.bytes();
+                self.free.push(slot as u32);
+            }
+        }
+        self.collect_at = COLLECT_AFTER + 2 * self.live_bytes;
+    }
+
+    /// Ends the life of the buffer of `view`.
+    pub(crate) fn deallocate(&mut self, view: &View, site: SiteId) -> Outcome<()> {
+        let buffer = self.buffer_mut(view, site)?;
+        let bytes = buffer.bytes();
+        buffer.storage = Storage::Freed(site);
+        self.live_bytes -= bytes;
+        Ok(())
+    }
+
+    /// The buffer of `view`, unless it was freed.
+    pub(crate) fn buffer(&self, view: &View, site: SiteId) -> Outcome<&Buffer> {
+        let buffer = self
+            .buffers
+            .get(view.buffer.0 as usize)
+            .and_then(Option::as_ref);
+        match buffer {
+            Some(buffer) => match buffer.storage {
+                Storage::Freed(freed) => Err(freed_buffer(buffer, freed, site)),
+                _ => Ok(buffer),
+            },
+            None => Err(no_buffer(site)),
+        }
+    }
+
+    fn buffer_mut(&mut self, view: &View, site: SiteId) -> Outcome<&mut Buffer> {
+        let buffer = self
+            .buffers
+            .get_mut(view.buffer.0 as usize)
+            .and_then(Option::as_mut);
+        match buffer {
+            Some(buffer) => match buffer.storage {
+                Storage::Freed(freed) => Err(freed_buffer(buffer, freed, site)),
+                _ => Ok(buffer),
+            },
+            None => Err(no_buffer(site)),
+        }
+    }
+
+    /// Reads every element of `view` to `out`, packed.
+    pub(crate) fn read(&mut self, view: &View, site: SiteId, out: &mut Vec<u8>) -> Outcome<()> {
+        out.clear();
+        self.check_defined(view, site)?;
+        let Self { psum, words, .. } = self;
+        let buffer = self
+            .buffers
+            .get(view.buffer.0 as usize)
+            .and_then(Option::as_ref);
+        match buffer.map(|buffer| (&buffer.storage, buffer.element.bytes())) {
+            Some((Storage::Host(host), _)) => gather(host, view, out),
+            Some((Storage::Psum(buffer), width)) => {
+                for_each_region(view, buffer, |region| {
+                    psum.read(buffer, region, site, words)?;
+                    for word in &*words {
+                        out.extend_from_slice(&word.to_le_bytes()[..width]);
+                    }
+                    Ok(())
+                })?;
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// Writes the packed elements `bytes` to `view`.
+    pub(crate) fn write(&mut self, view: &View, bytes: &[u8], site: SiteId) -> Outcome<()> {
+        self.buffer(view, site)?;
+        let Self {
+            psum,
+            words,
+            buffers,
+            ..
+        } = self;
+        let buffer = buffers
+            .get_mut(view.buffer.0 as usize)
+            .and_then(Option::as_mut);
+        match buffer.map(|buffer| (&mut buffer.storage, buffer.element.bytes())) {
+            Some((Storage::Host(host), _)) => scatter(host, view, bytes),
+            Some((Storage::Psum(buffer), width)) => {
+                let mut rest = bytes;
+                let regions = regions(view, buffer);
+                for region in regions.iter() {
+                    let cells = region.width() * region.partitions.len() as usize;
+                    let (own, others) = rest.split_at(cells * width);
+                    rest = others;
+                    words.clear();
+                    words.extend(own.chunks_exact(width).map(|chunk| bits_of(chunk) as u32));
+                    psum.write(buffer, region, words, site)?;
+                }
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// Reads one element.
+    pub(crate) fn load(&mut self, view: &View, at: usize, site: SiteId) -> Outcome<u64> {
+        let Self { psum, words, .. } = self;
+        let buffer = self
+            .buffers
+            .get(view.buffer.0 as usize)
+            .and_then(Option::as_ref);
+        match buffer {
+            Some(Buffer {
+                storage: Storage::Host(host),
+                ..
+            }) => {
+                if !host.is_all_defined() && host.first_undefined(at, 1).is_some() {
+                    return Err(self.undefined_element(view, at, site));
+                }
+                Ok(host.bits(at))
+            }
+            Some(Buffer {
+                storage: Storage::Psum(buffer),
+                ..
+            }) => {
+                psum.read(buffer, &cell(buffer, at), site, words)?;
+                Ok(words.first().copied().map_or(0, u64::from))
+            }
+            Some(buffer) => Err(freed_buffer(buffer, freed_at(buffer), site)),
+            None => Err(no_buffer(site)),
+        }
+    }
+
+    /// Writes one element.
+    pub(crate) fn store(&mut self, view: &View, at: usize, bits: u64, site: SiteId) -> Outcome<()> {
+        let Self { psum, buffers, .. } = self;
+        let buffer = buffers
+            .get_mut(view.buffer.0 as usize)
+            .and_then(Option::as_mut);
+        match buffer {
+            Some(Buffer {
+                storage: Storage::Host(host),
+                ..
+            }) => {
+                host.set_bits(at, bits);
+                Ok(())
+            }
+            Some(Buffer {
+                storage: Storage::Psum(buffer),
+                ..
+            }) => {
+                let region = cell(buffer, at);
+                psum.write(buffer, &region, &[bits as u32], site)
+            }
+            Some(buffer) => Err(freed_buffer(buffer, freed_at(buffer), site)),
+            None => Err(no_buffer(site)),
+        }
+    }
+
+    /// A matmul writes its sums to `region` of the PSUM buffer of `view`.
+    pub(crate) fn pe_write(
+        &mut self,
+        view: &View,
+        region: &Region,
+        write: &PeWrite<'_>,
+    ) -> Outcome<()> {
+        let Self { psum, buffers, .. } = self;
+        let buffer = buffers
+            .get_mut(view.buffer.0 as usize)
+            .and_then(Option::as_mut);
+        match buffer {
+            Some(Buffer {
+                storage: Storage::Psum(buffer),
+                ..
+            }) => psum.pe_write(buffer, region, write),
+            _ => Err(no_buffer(write.site)),
+        }
+    }
+
+    /// An error if an element of a host `view` was never written.
+    pub(crate) fn check_defined(&self, view: &View, site: SiteId) -> Outcome<()> {
+        let Storage::Host(host) = &self.buffer(view, site)?.storage else {
+            return Ok(());
+        };
+        if host.is_all_defined() {
+            return Ok(());
+        }
+        let mut missing = None;
+        view.runs().for_each_segment(|start, len| {
+            if missing.is_none() {
+                missing = host.first_undefined(start, len);
+            }
+        });
+        match missing {
+            Some(at) => Err(self.undefined_element(view, at, site)),
+            None => Ok(()),
+        }
+    }
+
+    fn undefined_element(&self, view: &View, at: usize, site: SiteId) -> Box<Report> {
+        let indices = indices_of(view, at);
+        let allocated = self.buffers[view.buffer.0 as usize]
+            .as_ref()
+            .map(|buffer| buffer.site);
+        let message = format!("reads element {indices:?}, which was never written");
+        let report = Report::failed("pto:read-undefined", site, message);
+        Box::new(match allocated {
+            Some(at) if at != SiteId::NONE => report.with_note(at, "allocated here"),
+            _ => report,
+        })
+    }
+}
+
+impl Buffer {
+    /// Memory it takes, roughly.
+    fn bytes(&self) -> u64 {
+        match &self.storage {
+            Storage::Host(host) => host.bytes().len() as u64,
+            Storage::Psum(buffer) => 4 * u64::from(buffer.rows) * u64::from(buffer.columns),
+            Storage::Freed(_) => 0,
+        }
+    }
+}
+
+fn gather(host: &HostBuffer, view: &View, out: &mut Vec<u8>) {
+    let width = host.width();
+    let bytes = host.bytes();
+    view.runs().for_each_segment(|start, len| {
+        out.extend_from_slice(&bytes[start * width..(start + len) * width]);
+    });
+}
+
+fn scatter(host: &mut HostBuffer, view: &View, bytes: &[u8]) {
+    let width = host.width();
+    let mut rest = bytes;
+    view.runs().for_each_segment(|start, len| {
+        let (own, others) = rest.split_at(len * width);
+        host.overwrite(start, len).copy_from_slice(own);
+        rest = others;
+    });
+}
+
+/// The bits of one packed element.
+pub(crate) fn bits_of(bytes: &[u8]) -> u64 {
+    let mut word = [0; 8];
+    word[..bytes.len()].copy_from_slice(bytes);
+    u64::from_le_bytes(word)
+}
+
+/// The cells of `view` in order: one region where the view is made of partitions and columns, else
+/// cell by cell.
+fn regions(view: &View, buffer: &PsumBuffer) -> SmallVec<[Region; 1]> {
+    if let Some(region) = view.region(buffer.columns) {
+        return std::iter::once(region).collect();
+    }
+    let mut cells = SmallVec::new();
+    view.runs().for_each_segment(|start, len| {
+        cells.extend((start..start + len).map(|at| cell(buffer, at)));
+    });
+    cells
+}
+
+fn for_each_region(
+    view: &View,
+    buffer: &PsumBuffer,
+    mut visit: impl FnMut(&Region) -> Outcome<()>,
+) -> Outcome<()> {
+    regions(view, buffer)
+        .iter()
+        .try_for_each(|region| visit(region))
+}
+
+/// The region of one element of a PSUM buffer.
+fn cell(buffer: &PsumBuffer, at: usize) -> Region {
+    let columns = buffer.columns.max(1) as usize;
+    Region::cell((at / columns) as u32, (at % columns) as u32)
+}
+
+/// The indices of buffer element `at` in `view`; the first of them where several are.
+fn indices_of(view: &View, at: usize) -> Vec<u64> {
+    let mut position = 0u64;
+    let mut found = None;
+    view.runs().for_each_segment(|start, len| {
+        if found.is_none() && (start..start + len).contains(&at) {
+            found = Some(position + (at - start) as u64);
+        }
+        position += len as u64;
+    });
+    let mut rest = found.unwrap_or(0);
+    let mut indices: Vec<u64> = view
+        .dims
+        .iter()
+        .rev()
+        .map(|dim| {
+            let index = rest % dim.size.max(1);
+            rest /= dim.size.max(1);
+            index
+        })
+        .collect();
+    indices.reverse();
+    indices
+}
+
+fn freed_at(buffer: &Buffer) -> SiteId {
+    match buffer.storage {
+        Storage::Freed(site) => site,
+        _ => SiteId::NONE,
+    }
+}
+
+fn out_of_memory(bytes: u64, site: SiteId) -> Box<Report> {
+    let limit = MEMORY_LIMIT >> 30;
+    let message = format!("an allocation of {bytes} bytes exceeds the limit of {limit} GiB in all");
+    Box::new(Report::unusable("pto:memory-limit", site, message))
+}
+
+fn freed_buffer(buffer: &Buffer, freed: SiteId, site: SiteId) -> Box<Report> {
+    let report = Report::failed(
+        "pto:use-after-free",
+        site,
+        "uses a buffer after it was freed",
+    );
+    Box::new(
+        report
+            .with_note(freed, "freed here")
+            .with_note(buffer.site, "allocated here"),
+    )
+}
+
+fn no_buffer(site: SiteId) -> Box<Report> {
+    Box::new(Report::failed(
+        "pto:use-after-free",
+        site,
+        "uses a memref that has no buffer",
+    ))
+}

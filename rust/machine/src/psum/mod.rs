@@ -1,0 +1,356 @@
+//! PSUM under several meanings at once.
+//!
+//! A program is run once. Its control flow, its scalars and its other memories do not depend on
+//! PSUM except through what is read from it, so it is enough to keep one PSUM for each meaning (the
+//! reference, and the machine under each model of START) and to compare what every read gives.
+//! While all reads agree, everything else is the same in all of them; the first read that differs
+//! ends the run and is the first difference there is. Nothing is logged, so the length of a run
+//! does not matter, and the sums of a matmul, which cost the time, are formed once.
+
+mod cell;
+mod grid;
+mod physical;
+mod plane;
+mod reference;
+#[cfg(test)]
+mod tests;
+
+use pto_ir::{Interval, Placement, Target};
+
+pub use cell::StartModel;
+pub(crate) use physical::{PeWrite, Region};
+pub(crate) use plane::cell_type;
+
+use crate::code::ElementType;
+use crate::hazards::{HazardLog, HazardPolicy};
+use crate::pe::CellType;
+use crate::report::{Outcome, Report, SiteId};
+use physical::Physical;
+use reference::ReferenceCells;
+
+/// The meanings under which a program is run.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Meanings {
+    /// Per allocation, without banks and flags.
+    pub reference: bool,
+    /// On the machine, under each of these models.
+    pub models: Vec<StartModel>,
+}
+
+/// An allocation, or an argument, in PSUM.
+#[derive(Debug)]
+pub(crate) struct PsumBuffer {
+    pub(crate) element: ElementType,
+    pub(crate) cells: CellType,
+    /// Partitions.
+    pub(crate) rows: u32,
+    /// Cells of one partition.
+    pub(crate) columns: u32,
+    /// Where it lies; the machine needs it, the reference does not.
+    pub(crate) placement: Option<Placement>,
+    reference: Option<ReferenceCells>,
+}
+
+/// PSUM under the meanings of a run.
+#[derive(Debug)]
+pub(crate) struct Psum {
+    target: &'static Target,
+    reference: bool,
+    physical: Option<Physical>,
+    hazards: HazardLog,
+    /// Words of one model, to compare with those of another.
+    other: Vec<u32>,
+}
+
+impl Psum {
+    pub(crate) fn new(target: &'static Target, meanings: &Meanings, policy: HazardPolicy) -> Self {
+        let physical =
+            (!meanings.models.is_empty()).then(|| Physical::new(target, &meanings.models));
+        Self {
+            target,
+            reference: meanings.reference,
+            physical,
+            hazards: HazardLog::new(policy),
+            other: Vec::new(),
+        }
+    }
+
+    /// Whether addresses matter: the machine is among the meanings.
+    pub(crate) fn is_physical(&self) -> bool {
+        self.physical.is_some()
+    }
+
+    /// The hazards that did not end the run.
+    pub(crate) fn into_reports(self) -> Vec<Report> {
+        self.hazards.into_reports()
+    }
+
+    /// The shape of a PSUM buffer, if the machine has room for it (where it is placed).
+    pub(crate) fn check_shape(
+        &self,
+        rows: u64,
+        columns: u64,
+        placement: Option<Placement>,
+        site: SiteId,
+    ) -> Outcome<(u32, u32)> {
+        let target = self.target;
+        let all_columns = u64::from(target.partition_bytes() / target.cell_bytes);
+        let place = placement.unwrap_or(Placement {
+            bank: 0,
+            offset: 0,
+            partition: 0,
+        });
+        let bytes = u64::from(place.bank) * u64::from(target.bank_bytes) + u64::from(place.offset);
+        let first_column = bytes / u64::from(target.cell_bytes);
+        let fits = rows.saturating_add(place.partition.into()) <= target.partitions.into()
+            && columns.saturating_add(first_column) <= all_columns
+            && place.offset.is_multiple_of(target.cell_bytes);
+        if fits {
+            return Ok((rows as u32, columns as u32));
+        }
+        let message = format!(
+            "{rows} partitions of {columns} cells at bank {}, offset {}, partition {} do not fit \
+             psum, which has {} partitions of {all_columns} cells",
+            place.bank, place.offset, place.partition, target.partitions
+        );
+        Err(Box::new(Report::unusable("pto:placement", site, message)))
+    }
+
+    /// A buffer of `rows` partitions of `columns` fresh cells, allocated at `site`.
+    pub(crate) fn allocate(
+        &mut self,
+        element: ElementType,
+        cells: CellType,
+        (rows, columns): (u32, u32),
+        placement: Option<Placement>,
+        site: SiteId,
+    ) -> PsumBuffer {
+        let buffer = PsumBuffer {
+            element,
+            cells,
+            rows,
+            columns,
+            placement,
+            reference: self
+                .reference
+                .then(|| ReferenceCells::new(rows, columns, site)),
+        };
+        if let Some((physical, region)) = self.on_machine(&buffer, &buffer.whole()) {
+            physical.allocate(&region, site);
+        }
+        buffer
+    }
+
+    /// The cells of `buffer` hold nothing, whatever was there: an argument without contents.
+    pub(crate) fn undefine(&mut self, buffer: &PsumBuffer, site: SiteId) {
+        if let Some((physical, region)) = self.on_machine(buffer, &buffer.whole()) {
+            physical.undefine(&region, site);
+        }
+    }
+
+    /// A matmul writes its sums to `region` of `buffer`.
+    pub(crate) fn pe_write(
+        &mut self,
+        buffer: &mut PsumBuffer,
+        region: &Region,
+        write: &PeWrite<'_>,
+    ) -> Outcome<()> {
+        if let Some(cells) = &mut buffer.reference {
+            cells.pe_write(region, write);
+        }
+        let Some(placed) = self.placed(buffer, region) else {
+            return Ok(());
+        };
+        match &mut self.physical {
+            Some(physical) => physical.pe_write(&placed, write, &mut self.hazards),
+            None => Ok(()),
+        }
+    }
+
+    /// Another engine writes `words`, row by row, to `region` of `buffer`.
+    pub(crate) fn write(
+        &mut self,
+        buffer: &mut PsumBuffer,
+        region: &Region,
+        words: &[u32],
+        site: SiteId,
+    ) -> Outcome<()> {
+        if let Some(cells) = &mut buffer.reference {
+            cells.write(region, words, site);
+        }
+        let Some(placed) = self.placed(buffer, region) else {
+            return Ok(());
+        };
+        match &mut self.physical {
+            Some(physical) => physical.write(&placed, words, site, &mut self.hazards),
+            None => Ok(()),
+        }
+    }
+
+    /// Copies the words of `region` of `buffer` to `out`, row by row, and compares what each
+    /// meaning reads.
+    ///
+    /// # Errors
+    /// A cell holds nothing, a hazard, or two meanings that disagree.
+    pub(crate) fn read(
+        &mut self,
+        buffer: &PsumBuffer,
+        region: &Region,
+        site: SiteId,
+        out: &mut Vec<u32>,
+    ) -> Outcome<()> {
+        if let Some(cells) = &buffer.reference {
+            cells.read(region, site, out)?;
+        }
+        let Some(placed) = self.placed(buffer, region) else {
+            return Ok(());
+        };
+        let Some(physical) = &mut self.physical else {
+            return Ok(());
+        };
+        physical.check_read(&placed, site, &mut self.hazards)?;
+        let models: usize = physical.models().count();
+        for model in 0..models {
+            if model == 0 && buffer.reference.is_none() {
+                physical.read(&placed, model, out);
+                continue;
+            }
+            physical.read(&placed, model, &mut self.other);
+            if let Some(at) = first_difference(buffer, out, &self.other) {
+                return Err(self.diverging(buffer, (region, &placed), model, (at, out[at]), site));
+            }
+        }
+        Ok(())
+    }
+
+    /// The report of a read that gives `word` in the first meaning, at cell number `at`, and
+    /// something else in model number `model`.
+    fn diverging(
+        &self,
+        buffer: &PsumBuffer,
+        (region, placed): (&Region, &Region),
+        model: usize,
+        (at, word): (usize, u32),
+        site: SiteId,
+    ) -> Box<Report> {
+        let names: Vec<&str> = self
+            .physical
+            .iter()
+            .flat_map(|physical| physical.models().map(StartModel::name))
+            .collect();
+        let expected_by = if buffer.reference.is_some() {
+            "reference"
+        } else {
+            names[0]
+        };
+        let show = |word| buffer.element.show(u64::from(word));
+        let (row, column) = placed.cell_at(at);
+        let bank_columns = self.target.bank_bytes / self.target.cell_bytes;
+        let message = format!(
+            "this read depends on the meaning: {expected_by} gives {}, {} gives {}, in bank {}, \
+             partition {row}, byte {}",
+            show(word),
+            names[model],
+            show(self.other[at]),
+            column / bank_columns,
+            column % bank_columns * self.target.cell_bytes,
+        );
+        let mut report = Report::failed("pto:diverging-read", site, message);
+        let (own_row, own_column) = region.cell_at(at);
+        let on_machine = self.physical.as_ref().map(|p| p.last_event(row, column));
+        let in_reference = buffer
+            .reference
+            .as_ref()
+            .map(|c| c.last_event(own_row, own_column));
+        let named = |site: Option<SiteId>| site.filter(|&site| site != SiteId::NONE);
+        if let Some(at) = named(on_machine) {
+            report = report.with_note(at, "the machine's cell got its state here");
+        }
+        if let Some(at) = named(in_reference).filter(|&at| Some(at) != on_machine) {
+            report = report.with_note(at, "the cell was last written here");
+        }
+        Box::new(report)
+    }
+
+    fn on_machine(
+        &mut self,
+        buffer: &PsumBuffer,
+        region: &Region,
+    ) -> Option<(&mut Physical, Region)> {
+        let placed = self.placed(buffer, region)?;
+        Some((self.physical.as_mut()?, placed))
+    }
+
+    /// `region` of `buffer` as cells of the machine, where it is among the meanings.
+    fn placed(&self, buffer: &PsumBuffer, region: &Region) -> Option<Region> {
+        self.physical.as_ref()?;
+        let place = buffer.placement?;
+        let first = (place.bank * self.target.bank_bytes + place.offset) / self.target.cell_bytes;
+        Some(region.shifted(place.partition, first))
+    }
+}
+
+impl PsumBuffer {
+    /// All of its cells.
+    pub(crate) fn whole(&self) -> Region {
+        Region {
+            partitions: Interval::new(0, self.rows),
+            columns: [Interval::new(0, self.columns)].into_iter().collect(),
+        }
+    }
+}
+
+impl Region {
+    /// One cell.
+    pub(crate) fn cell(row: u32, column: u32) -> Self {
+        Self {
+            partitions: Interval::new(row, row + 1),
+            columns: [Interval::new(column, column + 1)].into_iter().collect(),
+        }
+    }
+
+    /// The region moved by `partitions` and `columns`.
+    fn shifted(&self, partitions: u32, columns: u32) -> Self {
+        Self {
+            partitions: self.partitions.shifted(partitions),
+            columns: self
+                .columns
+                .iter()
+                .map(|span| span.shifted(columns))
+                .collect(),
+        }
+    }
+
+    /// Calls `visit` for each column interval with the number of columns before it.
+    fn for_each_span(&self, mut visit: impl FnMut(Interval, usize)) {
+        let mut skipped = 0;
+        for &columns in &self.columns {
+            visit(columns, skipped);
+            skipped += columns.len() as usize;
+        }
+    }
+
+    /// Partition and column of cell number `at`, counted row by row.
+    fn cell_at(&self, at: usize) -> (u32, u32) {
+        let width = self.width().max(1);
+        let row = self.partitions.start + (at / width) as u32;
+        let mut rest = (at % width) as u32;
+        for span in &self.columns {
+            if rest < span.len() {
+                return (row, span.start + rest);
+            }
+            rest -= span.len();
+        }
+        (row, 0)
+    }
+}
+
+/// The first cell where the words differ in value: bits, NaN by class.
+fn first_difference(buffer: &PsumBuffer, left: &[u32], right: &[u32]) -> Option<usize> {
+    if left == right {
+        return None;
+    }
+    left.iter()
+        .zip(right)
+        .position(|(&l, &r)| !buffer.element.same_value(u64::from(l), u64::from(r)))
+}

@@ -1,0 +1,359 @@
+//! The machine's PSUM: banks, zero regions, flags and hazards, under one or more models of START.
+//!
+//! Each model has a plane of data; the state of the cells is shared.
+
+use pto_ir::{AccFlags, Interval, Target, ZeroWindow};
+use smallvec::SmallVec;
+
+use super::cell::{Cell, Phase, StartModel};
+use super::grid::Grid;
+use super::plane::{self, Plane};
+use crate::hazards::{Hazard, HazardKind, HazardLog};
+use crate::pe::Sums;
+use crate::report::{Outcome, SiteId};
+
+/// Physical cells: partitions times column intervals. Columns count cells from the start of a
+/// partition, across banks, ascending.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Region {
+    pub(crate) partitions: Interval,
+    pub(crate) columns: SmallVec<[Interval; 2]>,
+}
+
+/// A PE write as the machine sees it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct PeWrite<'a> {
+    pub(crate) flags: AccFlags,
+    /// The banks of the zero region.
+    pub(crate) window: ZeroWindow,
+    /// The partitions of the zero region.
+    pub(crate) group: Interval,
+    /// Whether the instruction is a `tmatmul_acc`.
+    pub(crate) accumulates: bool,
+    /// The sums, with as many rows and columns as the region.
+    pub(crate) sums: Sums<'a>,
+    pub(crate) site: SiteId,
+}
+
+/// A part of an access within one bank.
+#[derive(Clone, Copy, Debug)]
+struct Piece {
+    bank: usize,
+    /// Within the bank.
+    columns: Interval,
+    /// Columns of the access before this part.
+    skipped: usize,
+}
+
+/// A rectangle of cells in one state, as an event found them.
+#[derive(Clone, Copy, Debug)]
+struct Patch {
+    piece: Piece,
+    partitions: Interval,
+    columns: Interval,
+    before: Cell,
+}
+
+impl Patch {
+    /// The columns of the access, counted from its own first.
+    fn own_columns(&self) -> std::ops::Range<usize> {
+        let start = self.piece.skipped + (self.columns.start - self.piece.columns.start) as usize;
+        start..start + self.columns.len() as usize
+    }
+}
+
+/// PSUM as hardware.
+#[derive(Debug)]
+pub(crate) struct Physical {
+    target: &'static Target,
+    /// One a bank.
+    states: Vec<Grid<Cell>>,
+    planes: Vec<(StartModel, Plane)>,
+    /// Rectangles of the event at hand.
+    patches: Vec<Patch>,
+    bank_columns: u32,
+}
+
+impl Physical {
+    /// PSUM of `target` with nothing in it, under each of `models`.
+    pub(crate) fn new(target: &'static Target, models: &[StartModel]) -> Self {
+        let bank_columns = target.bank_bytes / target.cell_bytes;
+        let nothing = Cell::undefined(SiteId::NONE);
+        let all_columns = bank_columns * target.banks;
+        Self {
+            target,
+            states: vec![
+                Grid::new(target.partitions, bank_columns, nothing);
+                target.banks as usize
+            ],
+            planes: models
+                .iter()
+                .map(|&model| (model, Plane::new(target.partitions, all_columns)))
+                .collect(),
+            patches: Vec::new(),
+            bank_columns,
+        }
+    }
+
+    /// The models, in the order of [`Self::read`]'s planes.
+    pub(crate) fn models(&self) -> impl Iterator<Item = StartModel> + '_ {
+        self.planes.iter().map(|&(model, _)| model)
+    }
+
+    /// An allocation at `site` takes the cells of `region` over.
+    pub(crate) fn allocate(&mut self, region: &Region, site: SiteId) {
+        self.for_each_state(region, |cell| cell.allocated(site));
+    }
+
+    /// The cells of `region` hold nothing from now on: an argument without contents.
+    pub(crate) fn undefine(&mut self, region: &Region, site: SiteId) {
+        self.for_each_state(region, |_| Cell::undefined(site));
+    }
+
+    /// A matmul writes its sums to `region`.
+    pub(crate) fn pe_write(
+        &mut self,
+        region: &Region,
+        write: &PeWrite<'_>,
+        hazards: &mut HazardLog,
+    ) -> Outcome<()> {
+        self.open_group(write);
+        let after = Cell::pe_written(write.flags.stops(), write.site);
+        self.collect_patches(region, |_| after);
+        for index in 0..self.patches.len() {
+            let patch = self.patches[index];
+            if let Some(kind) = add_hazard(patch.before, write) {
+                self.note(kind, &patch, write.site, hazards)?;
+            }
+            self.accumulate(&patch, region, write);
+        }
+        Ok(())
+    }
+
+    /// Another engine writes `words`, row by row, to `region`.
+    pub(crate) fn write(
+        &mut self,
+        region: &Region,
+        words: &[u32],
+        site: SiteId,
+        hazards: &mut HazardLog,
+    ) -> Outcome<()> {
+        self.collect_patches(region, |cell| cell.overwritten(site));
+        let width = region.width();
+        for index in 0..self.patches.len() {
+            let patch = self.patches[index];
+            if patch.before.phase == Phase::Partial {
+                self.note(HazardKind::LostPartial, &patch, site, hazards)?;
+            }
+            let columns = self.plane_columns(&patch);
+            for (_, plane) in &mut self.planes {
+                for row in patch.partitions.start..patch.partitions.end {
+                    let start = (row - region.partitions.start) as usize * width;
+                    let source = &words[start..start + width][patch.own_columns()];
+                    plane.row_mut(row, columns).copy_from_slice(source);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Reports what is hazardous about reading `region` at `site`.
+    pub(crate) fn check_read(
+        &mut self,
+        region: &Region,
+        site: SiteId,
+        hazards: &mut HazardLog,
+    ) -> Outcome<()> {
+        self.find_patches(region);
+        for index in 0..self.patches.len() {
+            let patch = self.patches[index];
+            if let Some(kind) = read_hazard(patch.before) {
+                self.note(kind, &patch, site, hazards)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Copies the words of `region`, as model number `model` has them, to `out`, row by row.
+    pub(crate) fn read(&mut self, region: &Region, model: usize, out: &mut Vec<u32>) {
+        self.find_patches(region);
+        let width = region.width();
+        out.clear();
+        out.resize(region.partitions.len() as usize * width, 0);
+        let (start_model, plane) = &self.planes[model];
+        for patch in &self.patches {
+            let contents = patch.before.read(*start_model);
+            let columns = self.plane_columns(patch);
+            for row in patch.partitions.start..patch.partitions.end {
+                let start = (row - region.partitions.start) as usize * width;
+                let target = &mut out[start..start + width][patch.own_columns()];
+                plane::fetch(plane.row(row, columns), contents, target);
+            }
+        }
+    }
+
+    /// The last instruction that put the cell at `partition` and `column` into its state.
+    pub(crate) fn last_event(&self, partition: u32, column: u32) -> SiteId {
+        let mut site = SiteId::NONE;
+        let bank = (column / self.bank_columns) as usize;
+        let column = column % self.bank_columns;
+        self.states[bank].visit(
+            Interval::new(partition, partition + 1),
+            Interval::new(column, column + 1),
+            |_, _, cell| site = cell.site,
+        );
+        site
+    }
+
+    /// START and ACCUMULATE, which touch every cell of the zero region.
+    fn open_group(&mut self, write: &PeWrite<'_>) {
+        let PeWrite { flags, site, .. } = *write;
+        if !flags.starts() && !flags.accumulates() {
+            return;
+        }
+        let all = Interval::new(0, self.bank_columns);
+        for bank in write.window.first..=write.window.last() {
+            self.states[bank as usize].update(write.group, all, |_, _, cell| {
+                if flags.starts() {
+                    cell.started(site)
+                } else {
+                    cell.resumed(site)
+                }
+            });
+        }
+    }
+
+    fn accumulate(&mut self, patch: &Patch, region: &Region, write: &PeWrite<'_>) {
+        let columns = self.plane_columns(patch);
+        let first = patch.own_columns().start;
+        for (model, plane) in &mut self.planes {
+            let base = patch.before.added_to(*model);
+            for row in patch.partitions.start..patch.partitions.end {
+                let own_row = (row - region.partitions.start) as usize;
+                let cells = plane.row_mut(row, columns);
+                plane::accumulate(cells, &write.sums, (own_row, first), base);
+            }
+        }
+    }
+
+    /// Changes every state of `region` and keeps the rectangles as they were in `self.patches`.
+    fn collect_patches(&mut self, region: &Region, change: impl Fn(Cell) -> Cell) {
+        let mut patches = std::mem::take(&mut self.patches);
+        patches.clear();
+        for piece in region.pieces(self.bank_columns) {
+            let states = &mut self.states[piece.bank];
+            states.update(
+                region.partitions,
+                piece.columns,
+                |partitions, columns, before| {
+                    patches.push(Patch {
+                        piece,
+                        partitions,
+                        columns,
+                        before,
+                    });
+                    change(before)
+                },
+            );
+        }
+        self.patches = patches;
+    }
+
+    /// Keeps the rectangles of `region` in `self.patches`.
+    fn find_patches(&mut self, region: &Region) {
+        self.patches.clear();
+        for piece in region.pieces(self.bank_columns) {
+            let patches = &mut self.patches;
+            self.states[piece.bank].visit(
+                region.partitions,
+                piece.columns,
+                |partitions, columns, before| {
+                    patches.push(Patch {
+                        piece,
+                        partitions,
+                        columns,
+                        before,
+                    });
+                },
+            );
+        }
+    }
+
+    fn for_each_state(&mut self, region: &Region, change: impl Fn(Cell) -> Cell) {
+        for piece in region.pieces(self.bank_columns) {
+            let states = &mut self.states[piece.bank];
+            states.update(region.partitions, piece.columns, |_, _, cell| change(cell));
+        }
+    }
+
+    /// The columns of `patch` counted from the start of the partition.
+    fn plane_columns(&self, patch: &Patch) -> Interval {
+        patch
+            .columns
+            .shifted(patch.piece.bank as u32 * self.bank_columns)
+    }
+
+    fn note(
+        &self,
+        kind: HazardKind,
+        patch: &Patch,
+        site: SiteId,
+        hazards: &mut HazardLog,
+    ) -> Outcome<()> {
+        let bytes = |column: u32| column * self.target.cell_bytes;
+        hazards.note(Hazard {
+            kind,
+            site,
+            earlier: patch.before.site,
+            bank: patch.piece.bank as u32,
+            partitions: patch.partitions,
+            bytes: Interval::new(bytes(patch.columns.start), bytes(patch.columns.end)),
+        })
+    }
+}
+
+impl Region {
+    /// Cells of one partition.
+    pub(crate) fn width(&self) -> usize {
+        self.columns.iter().map(|span| span.len() as usize).sum()
+    }
+
+    /// The column intervals cut at the bank borders.
+    fn pieces(&self, bank_columns: u32) -> impl Iterator<Item = Piece> + '_ {
+        let mut skipped = 0;
+        self.columns.iter().flat_map(move |&span| {
+            let before = skipped;
+            skipped += span.len() as usize;
+            (span.start / bank_columns..span.end.div_ceil(bank_columns)).map(move |bank| {
+                let first = bank * bank_columns;
+                let part = span.intersection(Interval::new(first, first + bank_columns));
+                Piece {
+                    bank: bank as usize,
+                    columns: Interval::new(part.start - first, part.end - first),
+                    skipped: before + (part.start - span.start) as usize,
+                }
+            })
+        })
+    }
+}
+
+/// The hazard of a PE write to a cell in the state `before` (after the region's event).
+fn add_hazard(before: Cell, write: &PeWrite<'_>) -> Option<HazardKind> {
+    if before.phase == Phase::Undefined {
+        return Some(HazardKind::AccumulateUndefined);
+    }
+    // A START that covers the cell itself overwrites it; a tmatmul never meant to add.
+    let adds = write.accumulates && !write.flags.starts();
+    (before.clobbered && adds).then_some(HazardKind::StartClobbers)
+}
+
+/// The hazard of a read of a cell in the state `before`.
+fn read_hazard(before: Cell) -> Option<HazardKind> {
+    match before.phase {
+        Phase::Undefined => Some(HazardKind::ReadUndefined),
+        _ if before.clobbered => Some(HazardKind::StartClobbers),
+        Phase::Pending => Some(HazardKind::ReadPending),
+        Phase::Partial => Some(HazardKind::ReadOpenGroup),
+        Phase::Data => None,
+    }
+}
