@@ -3,22 +3,25 @@
 //!
 //!     cargo bench -p pto-machine --bench pe -- --python=PATH
 //!
-//! Without `--python` (an interpreter with numpy and ml_dtypes) the second part is left out.
+//! Without `--python` (an interpreter with numpy and ml_dtypes) the second part is left out. Both
+//! sides of a ratio are measured in turn, sample by sample, and the median of the ratios counts: so
+//! a change of clock frequency or a busy neighbour weighs on both.
 
 use pto_machine::pe::{CellType, ElementType, PeArray, Update, View};
 use pulp::{Arch, Simd, WithSimd};
+use std::error::Error;
 use std::hint::black_box;
 use std::process::Command;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
-/// Time per sample, and samples per figure: the fastest sample counts, the least disturbed one.
-const SAMPLE: Duration = Duration::from_millis(40);
-const SAMPLES: usize = 15;
+type Result<T> = std::result::Result<T, Box<dyn Error>>;
 
-fn main() {
-    let python = std::env::args().find_map(|a| a.strip_prefix("--python=").map(str::to_owned));
-    let peak = peak_flops();
-    println!("fused multiply-add peak   {:8.2} GFLOP/s", peak / 1e9);
+const SAMPLES: usize = 31;
+/// Seconds of one sample.
+const SAMPLE: f64 = 0.01;
+
+fn main() -> Result<()> {
+    println!("{:32} {:>12} {:>10} {:>8}", "", "ns", "GFLOP/s", "of peak");
     for (name, make) in [
         ("native", PeArray::new as fn() -> PeArray),
         ("portable", PeArray::portable),
@@ -28,50 +31,55 @@ fn main() {
             ElementType::F16,
             ElementType::F8E4M3FN,
             ElementType::F32,
+            ElementType::U8,
         ] {
             let mut case = Case::new(make(), element, (128, 128, 512));
-            report(&format!("{name} {element:?} 128x128x512"), &mut case, peak);
+            report(&format!("{name} {element:?} 128x128x512"), &mut case)?;
         }
         // bf16 whose products may leave the range of f32, so every step takes two roundings.
         let mut wide = Case::new(make(), ElementType::Bf16, (128, 128, 512)).with_wide_range();
-        report(&format!("{name} bf16 wide 128x128x512"), &mut wide, peak);
+        report(&format!("{name} Bf16 wide 128x128x512"), &mut wide)?;
         let mut small = Case::new(make(), ElementType::Bf16, (16, 16, 16));
-        report(&format!("{name} bf16 16x16x16"), &mut small, peak);
+        report(&format!("{name} Bf16 16x16x16"), &mut small)?;
     }
-    if let Some(python) = python {
-        against_numpy(&python);
-    }
+    let python = std::env::args().find_map(|a| a.strip_prefix("--python=").map(str::to_owned));
+    python.map_or(Ok(()), |python| against_numpy(&python))
 }
 
-fn report(name: &str, case: &mut Case, peak: f64) {
-    let seconds = best_seconds(|| case.run());
-    println!(
-        "{name:32} {:10.0} ns {:8.2} GFLOP/s {:6.2} of peak",
-        seconds * 1e9,
-        case.flops() / seconds / 1e9,
-        case.flops() / seconds / peak
-    );
+fn report(name: &str, case: &mut Case) -> Result<()> {
+    case.run()?;
+    let (mut ratios, mut best) = (Vec::new(), 0f64);
+    for _ in 0..SAMPLES {
+        let peak = peak_flops();
+        let flops = case.flops_per_second()?;
+        ratios.push(flops / peak);
+        best = best.max(flops);
+    }
+    let nanoseconds = case.flops() / best * 1e9;
+    let (gigaflops, ratio) = (best / 1e9, median(ratios));
+    println!("{name:32} {nanoseconds:12.0} {gigaflops:10.2} {ratio:8.2}");
+    Ok(())
 }
 
-/// Seconds of one call of `work`.
-fn best_seconds(mut work: impl FnMut()) -> f64 {
-    let mut calls = 1u32;
-    let mut best = f64::INFINITY;
-    let mut samples = 0;
-    while samples < SAMPLES {
-        let start = Instant::now();
-        for _ in 0..calls {
-            work();
+fn median(mut values: Vec<f64>) -> f64 {
+    values.sort_by(f64::total_cmp);
+    values[values.len() / 2]
+}
+
+/// Calls of `work` a second, over one sample.
+fn calls_per_second(mut work: impl FnMut() -> Result<()>) -> Result<f64> {
+    let start = Instant::now();
+    let mut calls = 0.0;
+    loop {
+        for _ in 0..8 {
+            work()?;
         }
-        let elapsed = start.elapsed();
-        if elapsed < SAMPLE / 2 {
-            calls *= 2;
-            continue;
+        calls += 8.0;
+        let elapsed = start.elapsed().as_secs_f64();
+        if elapsed > SAMPLE {
+            return Ok(calls / elapsed);
         }
-        best = best.min(elapsed.as_secs_f64() / f64::from(calls));
-        samples += 1;
     }
-    best
 }
 
 /// One matmul instruction from bytes to accumulator cells, as an interpreter runs it.
@@ -92,9 +100,8 @@ impl Case {
             for _ in 0..count {
                 state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
                 let value = f64::from(state as i32) / f64::from(i32::MIN);
-                let code = element
-                    .format()
-                    .map_or(state, |format| format.encode_rne(value));
+                let format = element.format();
+                let code = format.map_or(state >> 24, |format| format.encode_rne(value));
                 bytes.extend_from_slice(&code.to_le_bytes()[..element.bytes()]);
             }
             bytes
@@ -109,6 +116,7 @@ impl Case {
         }
     }
 
+    /// Puts one very small value into either operand.
     fn with_wide_range(mut self) -> Self {
         for bytes in [&mut self.stationary, &mut self.moving] {
             bytes[..2].copy_from_slice(&[0, 1]);
@@ -121,25 +129,32 @@ impl Case {
         2.0 * (k * m * n) as f64
     }
 
-    fn run(&mut self) {
+    fn flops_per_second(&mut self) -> Result<f64> {
+        Ok(self.flops() * calls_per_second(|| self.run())?)
+    }
+
+    fn run(&mut self) -> Result<()> {
         let (k, m, n) = self.extents;
         let size = self.element.bytes() as isize;
         let (m_dims, n_dims) = ([(m, size)], [(n, size)]);
         let view = |bytes, columns: usize, dims| {
             let rows = (k, columns as isize * size);
-            View::new(bytes, self.element, 0, rows, dims).expect("a view of all its bytes")
+            View::new(bytes, self.element, 0, rows, dims)
         };
-        self.array
-            .load_stationary(&view(&self.stationary, m, &m_dims));
-        self.array.load_moving(&view(&self.moving, n, &n_dims));
-        let sums = self
-            .array
-            .multiply(CellType::F32)
-            .expect("operands of one type");
+        let stationary = view(&self.stationary, m, &m_dims)?;
+        let moving = view(&self.moving, n, &n_dims)?;
+        self.array.load_stationary(&stationary);
+        self.array.load_moving(&moving);
+        let cells = match self.element.is_integer() {
+            true => CellType::I32,
+            false => CellType::F32,
+        };
+        let sums = self.array.multiply(cells)?;
         for (row, cells) in self.cells.chunks_exact_mut(n).enumerate() {
             sums.update_from(row, 0, cells, Update::Add);
         }
         black_box(&mut self.cells);
+        Ok(())
     }
 }
 
@@ -165,31 +180,37 @@ fn peak_flops() -> f64 {
         }
     }
     let arch = Arch::new();
-    let operations = arch.dispatch(Peak);
-    operations / best_seconds(|| drop(black_box(arch.dispatch(Peak))))
+    let (mut operations, start) = (0.0, Instant::now());
+    loop {
+        operations += arch.dispatch(Peak);
+        let elapsed = start.elapsed().as_secs_f64();
+        if elapsed > SAMPLE {
+            return operations / elapsed;
+        }
+    }
 }
 
-/// C[512, 512] += A[2048, 512]^T . B[2048, 512] in tiles of 128 rows, cast from bf16 each time:
-/// what both sides do. Runs alternate, so that both see the same state of the machine.
-fn against_numpy(python: &str) {
+/// C[128, 512] += W[128, 128]^T . X[128, 512], cast from bf16 each time: what both sides do.
+fn against_numpy(python: &str) -> Result<()> {
     let script = concat!(env!("CARGO_MANIFEST_DIR"), "/benches/numpy_matmul.py");
+    let mut case = Case::new(PeArray::new(), ElementType::Bf16, (128, 128, 512));
     let mut ratios = Vec::new();
-    for _ in 0..5 {
-        let mut case = Case::new(PeArray::new(), ElementType::Bf16, (128, 128, 512));
-        let ours = case.flops() / best_seconds(|| case.run());
-        let output = Command::new(python).arg(script).output();
-        let output = output.expect("python runs");
+    for _ in 0..9 {
+        let samples: Result<Vec<f64>> = (0..SAMPLES).map(|_| case.flops_per_second()).collect();
+        let ours = median(samples?);
+        let output = Command::new(python).arg(script).output()?;
         let text = String::from_utf8_lossy(&output.stdout);
-        let theirs: f64 = text.trim().parse().unwrap_or_else(|_| {
-            panic!("{}", String::from_utf8_lossy(&output.stderr));
-        });
+        let theirs: f64 = text
+            .trim()
+            .parse()
+            .map_err(|_| String::from_utf8_lossy(&output.stderr).into_owned())?;
         println!(
-            "numpy, one thread        {:8.2} GFLOP/s, native bf16 at {:.2} of it",
+            "numpy, one thread: {:.2} GFLOP/s, native Bf16: {:.2}",
             theirs / 1e9,
-            ours / theirs
+            ours / 1e9
         );
         ratios.push(ours / theirs);
     }
-    ratios.sort_by(f64::total_cmp);
-    println!("median against numpy     {:8.2}", ratios[ratios.len() / 2]);
+    println!("native Bf16 against numpy: {:.2}", median(ratios));
+    Ok(())
 }
