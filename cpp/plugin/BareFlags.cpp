@@ -5,21 +5,24 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// mlir-opt makes one flag of every pass it knows when it starts, which is before
-// it loads plugins: a pass of a plugin can be named in --pass-pipeline only, and
-// that excludes all other pass flags.
+// mlir-opt makes one flag of every pass it knows when it starts, which is
+// before it loads plugins: a pass of a plugin can be named in --pass-pipeline
+// only, and that excludes all other pass flags.
 //
-// So each pass of ours gets a flag of its own here, an ordinary option of LLVM's
-// command line. When the parser meets it, it hands an occurrence of the host's
-// own flag --composite-fixed-point-pass to the host, whose pipeline is our pass.
-// So the host keeps the order of all pass flags. That pass runs its pipeline
-// until nothing changes any more, which for ours is the second time: they are
-// idempotent, and silent on what they made.
+// So each pass of ours gets a flag of its own here, an ordinary option of
+// LLVM's command line. When the parser meets it, it hands an occurrence of the
+// host's own flag --composite-fixed-point-pass to the host, whose pipeline is
+// our pass. So the host keeps the order of all pass flags. That pass runs its
+// pipeline until nothing changes any more, which for ours is the second time:
+// they are idempotent, and silent on what they made.
 //
 //===----------------------------------------------------------------------===//
 
 #include "BareFlags.h"
+#include "mlir/Pass/PassRegistry.h"
 #include "llvm/Support/CommandLine.h"
+#include <deque>
+#include <string>
 
 using namespace mlir;
 namespace cl = llvm::cl;
@@ -35,33 +38,31 @@ static cl::Option *getCarrier() {
 
 /// Hands the pass called `name` with the option string `passOptions` to the host.
 static void forward(llvm::StringRef name, llvm::StringRef passOptions) {
+  // The host keeps references to what it is handed, as if it were in argv.
+  static std::deque<std::string> values;
   std::string pass = name.str();
   if (!passOptions.empty())
     pass += "{" + passOptions.str() + "}";
-  std::string value =
-      "name=" + name.str() + " max-iterations=2 pipeline=" + pass;
+  values.push_back("name=" + name.str() +
+                   " max-iterations=2 pipeline=" + pass);
   if (cl::Option *carrier = getCarrier())
-    carrier->addOccurrence(/*pos=*/0, carrierName, value);
+    carrier->addOccurrence(/*pos=*/0, carrierName, values.back());
 }
 
 void mlir::pto::registerBareFlags() {
   if (!getCarrier())
     return;
-  struct Flag {
-    llvm::StringLiteral name, description;
-  };
-  static constexpr Flag flags[] = {
-#define PTO_BARE_FLAG(name, description) {name, description},
-#include "BareFlags.inc"
-  };
-  for (const Flag &flag : flags) {
+  for (llvm::StringRef name :
+       {"pto-order-column-tiles", "pto-mark-first", "pto-reset-acc",
+        "pto-legalize-acc", "pto-verify-acc"}) {
+    const PassInfo *info = PassInfo::lookup(name);
+    if (!info || cl::getRegisteredOptions().count(name))
+      continue;
     // LLVM's command line keeps a reference for as long as the process lives.
     auto *option = new cl::opt<std::string>(
-        flag.name, cl::desc(flag.description), cl::ValueOptional,
+        name, cl::desc(info->getPassDescription()), cl::ValueOptional,
         cl::value_desc("options"), cl::ZeroOrMore);
-    llvm::StringRef name = flag.name;
-    option->setCallback([name](const std::string &value) {
-      forward(name, value);
-    });
+    option->setCallback(
+        [name](const std::string &options) { forward(name, options); });
   }
 }

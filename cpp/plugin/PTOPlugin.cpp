@@ -42,9 +42,9 @@ static std::string getFileOf(const void *address) {
   return found ? info.dli_fname : "an unknown file";
 }
 
-/// Refuses a host whose MLIR is another than the one this plugin is linked with:
-/// two of them in one process have two of every registry. `caller` is an address
-/// in the code that loads the plugin.
+/// Refuses a host whose MLIR is another than the one this plugin is linked
+/// with: two of them in one process have two of every registry. `caller` is an
+/// address in the code that loads the plugin.
 static void checkHost(const void *caller) {
   std::string host = getFileOf(caller);
   std::string own = getFileOf(reinterpret_cast<void *>(&PassPlugin::load));
@@ -78,8 +78,9 @@ static void registerPasses() {
     return;
   isRegistered = true;
   if (PassInfo::lookup("pto-legalize-acc"))
-    refuse("this tool has the passes of pto already; run it without the plugin");
-  pto::registerPasses();
+    refuse(
+        "this tool has the passes of pto already; run it without the plugin");
+  pto::registerPTOPasses();
   loadAsDialectPlugin();
   pto::registerBareFlags();
 }

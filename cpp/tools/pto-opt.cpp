@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "PTO/IR/PTODialect.h"
+#include "PTO/Transforms/Passes.h"
 #include "mlir/InitAllDialects.h"
 #include "mlir/InitAllExtensions.h"
 #include "mlir/InitAllPasses.h"
@@ -16,6 +17,7 @@ int main(int argc, char **argv) {
   mlir::registerAllDialects(registry);
   mlir::registerAllExtensions(registry);
   mlir::registerAllPasses();
+  mlir::pto::registerPTOPasses();
   registry.insert<mlir::pto::PTODialect>();
   return mlir::asMainReturnCode(
       mlir::MlirOptMain(argc, argv, "pto optimizer driver\n", registry));

@@ -17,10 +17,10 @@
 #include "rust/cxx.h"
 
 using namespace mlir;
-namespace bridge = ::pto::bridge;
+namespace bridge = pto_rust;
 
-std::string mlir::pto::checkOptions(bridge::Pass pass,
-                                    const bridge::Options &options) {
+std::string mlir::pto::validateOptions(bridge::Pass pass,
+                                       const bridge::Options &options) {
   try {
     bridge::checkOptions(pass, options);
     return {};
@@ -29,9 +29,10 @@ std::string mlir::pto::checkOptions(bridge::Pass pass,
   }
 }
 
-pto::PassResult mlir::pto::runPass(bridge::Pass pass, Operation *function,
-                                   StringRef target,
-                                   const bridge::Options &options) {
+mlir::pto::PassResult mlir::pto::runOnFunction(bridge::Pass pass,
+                                               Operation *function,
+                                               StringRef target,
+                                               const bridge::Options &options) {
   PassResult result;
   try {
     result.outcome =
@@ -61,8 +62,8 @@ static StringRef intern(MLIRContext *context, StringRef text) {
 static void printRemark(const bridge::Message &message, Operation *function,
                         StringRef category) {
   MLIRContext *context = function->getContext();
-  auto symbol = function->getAttrOfType<StringAttr>(
-      SymbolTable::getSymbolAttrName());
+  auto symbol =
+      function->getAttrOfType<StringAttr>(SymbolTable::getSymbolAttrName());
   auto options =
       remark::RemarkOpts::name(intern(context, toStringRef(message.name)))
           .category(intern(context, category))

@@ -30,7 +30,7 @@ namespace mlir::pto {
 
 using namespace mlir;
 using namespace mlir::pto;
-namespace bridge = ::pto::bridge;
+namespace bridge = pto_rust;
 
 /// `root` if it is a function, else the outermost functions inside it.
 static SmallVector<Operation *> getFunctions(Operation *root) {
@@ -57,12 +57,12 @@ static std::string getTarget(Operation *function, StringRef option) {
 namespace {
 /// What all passes share. `Base` is made from Passes.td; `Derived` says which
 /// pass it is and translates options and statistics.
-template <typename Derived, typename Base>
-struct RustPass : Base {
+template <typename Derived, typename Base> struct RustPass : Base {
   using Base::Base;
 
   LogicalResult initialize(MLIRContext *context) override {
-    std::string problem = checkOptions(Derived::kind, derived().getOptions());
+    std::string problem =
+        validateOptions(Derived::kind, derived().getOptions());
     if (problem.empty())
       return success();
     return emitError(UnknownLoc::get(context))
@@ -77,8 +77,8 @@ struct RustPass : Base {
     std::vector<PassResult> results(functions.size());
     parallelFor(root->getContext(), 0, functions.size(), [&](size_t index) {
       Operation *function = functions[index];
-      results[index] = runPass(Derived::kind, function,
-                               getTarget(function, this->target), options);
+      results[index] = runOnFunction(
+          Derived::kind, function, getTarget(function, this->target), options);
     });
     // Printed in the order of the functions, whatever thread they ran on.
     std::string category = ("pto." + this->getArgument().drop_front(4)).str();

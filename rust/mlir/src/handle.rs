@@ -109,6 +109,12 @@ impl Op {
         Block(unsafe { mlirOperationGetBlock(self.0) })
     }
 
+    /// The operation around it.
+    pub(crate) fn parent(self) -> Option<Self> {
+        let parent = unsafe { mlirOperationGetParentOperation(self.0) };
+        (!parent.ptr.is_null()).then_some(Self(parent))
+    }
+
     pub(crate) fn operand_count(self) -> usize {
         unsafe { mlirOperationGetNumOperands(self.0) as usize }
     }

@@ -12,6 +12,8 @@
 //! | [`read`] | operation to `Program`, one walk |
 //! | [`apply`] | `Plan` to edits |
 //! | [`diag`] | messages with MLIR locations |
+//! | [`pass`] | one pass on one function, from options to messages |
+//! | [`report`] | the report files |
 //! | [`bridge`] | the functions that C++ calls |
 //!
 //! This crate is the one place of the project with `unsafe` code: MLIR is C++.
@@ -20,7 +22,11 @@
 
 mod accessors;
 mod apply;
+mod bridge;
 
 mod diag;
 mod handle;
+mod pass;
+mod pending;
 mod read;
+mod report;

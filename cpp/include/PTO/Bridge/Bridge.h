@@ -13,27 +13,27 @@
 #ifndef PTO_BRIDGE_BRIDGE_H
 #define PTO_BRIDGE_BRIDGE_H
 
-#include "pto-mlir/src/bridge.rs.h"
 #include "mlir/IR/Operation.h"
+#include "pto-mlir/src/bridge.rs.h"
 #include <string>
 
 namespace mlir::pto {
 
 /// What a call gave: an outcome, or what is wrong with the callee.
 struct PassResult {
-  ::pto::bridge::Outcome outcome;
+  pto_rust::Outcome outcome;
   /// Empty unless the callee is at fault.
   std::string fault;
 };
 
 /// What is wrong with `options` for `pass`; empty if nothing is.
-std::string checkOptions(::pto::bridge::Pass pass,
-                         const ::pto::bridge::Options &options);
+std::string validateOptions(pto_rust::Pass pass,
+                            const pto_rust::Options &options);
 
 /// Runs `pass` on the function-like operation `function` for the target called
 /// `target`. No other thread may change the function meanwhile.
-PassResult runPass(::pto::bridge::Pass pass, Operation *function,
-                   StringRef target, const ::pto::bridge::Options &options);
+PassResult runOnFunction(pto_rust::Pass pass, Operation *function,
+                         StringRef target, const pto_rust::Options &options);
 
 /// Prints what a run on `function` has to say. `category` is that of remarks.
 void printMessages(const PassResult &result, Operation *function,

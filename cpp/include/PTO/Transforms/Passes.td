@@ -38,7 +38,7 @@ def PTOOrderColumnTiles : PTO_Pass<"pto-order-column-tiles"> {
     of the same size; any other instruction ends it. Flags are not touched.
   }];
   let options = [
-    PTO_TargetOption,
+    PTO_TargetOption<>,
     Option<"restartAtOrigin", "restart-at-origin", "bool", /*default=*/"false",
            "A tile at the origin ends the run and begins another">,
     Option<"ignoreOtherEngines", "ignore-other-engines", "bool",
@@ -56,7 +56,7 @@ def PTOMarkFirst : PTO_Pass<"pto-mark-first"> {
     later one `none`, by place in the function alone, and marks the function
     with `pto.acc_provisional`. `pto-legalize-acc` derives the final flags.
   }];
-  let options = [PTO_TargetOption];
+  let options = [PTO_TargetOption<>];
   let statistics = [
     Statistic<"numFlags", "flags", "Number of matmuls whose flags changed">
   ];
@@ -69,7 +69,7 @@ def PTOResetAcc : PTO_Pass<"pto-reset-acc"> {
     and ordering edges that `pto-legalize-acc` added. Legalizing again gives the
     same text.
   }];
-  let options = [PTO_TargetOption];
+  let options = [PTO_TargetOption<>];
   let statistics = [
     Statistic<"numFlags", "flags", "Number of matmuls whose flags changed">,
     Statistic<"numErased", "erased", "Number of memsets erased">
@@ -85,7 +85,7 @@ def PTOLegalizeAcc : PTO_Pass<"pto-legalize-acc"> {
     cannot say it. Allocations must be placed and the order final.
   }];
   let options = [
-    PTO_TargetOption,
+    PTO_TargetOption<>,
     Option<"profile", "profile", "std::string", /*default=*/"\"sound\"",
            "sound, or naive: the bare rule without a time axis, for comparison">,
     Option<"strict", "strict", "bool", /*default=*/"false",
@@ -113,7 +113,7 @@ def PTOVerifyAcc : PTO_Pass<"pto-verify-acc"> {
     also those of other compilers, and changes nothing.
   }];
   let options = [
-    PTO_TargetOption,
+    PTO_TargetOption<>,
     Option<"model", "model", "std::string", /*default=*/"\"both\"",
            "What START does to cells it does not write: written-bit, "
            "eager-zero or both">,

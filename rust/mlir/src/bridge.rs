@@ -1,0 +1,182 @@
+//! The functions that C++ calls. Addresses of MLIR objects cross as integers.
+//!
+//! Nothing unwinds into C++: a panic becomes an error like any other, and the host compiler prints
+//! it as a diagnostic.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use anyhow::{Result, anyhow};
+use mlir_sys::MlirOperation;
+
+use crate::diag::Message;
+use crate::handle::Op;
+use crate::pass;
+
+#[cxx::bridge(namespace = "pto_rust")]
+pub(crate) mod ffi {
+    /// A pass over one function.
+    #[derive(Debug)]
+    enum Pass {
+        OrderColumnTiles,
+        MarkFirst,
+        ResetAcc,
+        LegalizeAcc,
+        VerifyAcc,
+    }
+
+    /// The options of all passes; a pass looks at its own. Empty text means the default.
+    #[derive(Clone, Debug, Default)]
+    struct Options {
+        /// The name of a target; wins over the module's.
+        target: String,
+        /// `pto-legalize-acc`: `sound` or `naive`.
+        profile: String,
+        /// `pto-legalize-acc`: `chain` or `cluster`.
+        stop: String,
+        /// `pto-legalize-acc`: warnings about what the flags mean are errors.
+        strict: bool,
+        /// `pto-legalize-acc`: prove the result equal to the original before it is applied.
+        validate: bool,
+        /// `pto-legalize-acc`: folder for one report a function.
+        report_dir: String,
+        /// `pto-order-column-tiles`: a member at the origin ends the run.
+        restart_at_origin: bool,
+        /// `pto-order-column-tiles`: only PE instructions end a run.
+        ignore_other_engines: bool,
+        /// `pto-verify-acc`: `both`, `written-bit` or `eager-zero`.
+        model: String,
+        /// `pto-verify-acc`: `both`, `group` or `dst`.
+        extent: String,
+        /// Whether anyone reads remarks.
+        remarks: bool,
+    }
+
+    /// How a message is printed.
+    #[derive(Debug)]
+    enum Severity {
+        Remark,
+        Warning,
+        Error,
+    }
+
+    /// A note of a message.
+    struct Note {
+        /// The address of an `mlir::Location`.
+        location: usize,
+        /// The sentence.
+        text: String,
+    }
+
+    /// A message to print.
+    struct Message {
+        severity: Severity,
+        /// The name of a remark.
+        name: String,
+        /// The address of an `mlir::Location`.
+        location: usize,
+        /// The sentence, with its tag unless it is a remark.
+        text: String,
+        notes: Vec<Note>,
+    }
+
+    /// What a pass did to one function.
+    #[derive(Default)]
+    struct Outcome {
+        /// Whether the pass failed. Then the function is as it was.
+        failed: bool,
+        /// Whether the function was changed.
+        changed: bool,
+        /// What to print, in order.
+        messages: Vec<Message>,
+        /// Matmuls whose flags changed.
+        flags: u64,
+        /// Memsets inserted.
+        memsets: u64,
+        /// Ordering edges added.
+        edges: u64,
+        /// Operations erased.
+        erased: u64,
+    }
+
+    extern "Rust" {
+        /// Says in an error what is wrong with `options`, if anything is.
+        #[cxx_name = "checkOptions"]
+        fn check_options(pass: Pass, options: &Options) -> Result<()>;
+
+        /// Runs `pass` on the function-like operation at address `function`, for the target
+        /// called `target` (empty: the default one). An error is a fault of the pass; the function is as it was.
+        ///
+        /// # Safety
+        ///
+        /// `function` is the address of a live `mlir::Operation` that no other thread changes
+        /// before this returns.
+        #[cxx_name = "runPass"]
+        unsafe fn run_pass(
+            pass: Pass,
+            function: usize,
+            target: &str,
+            options: &Options,
+        ) -> Result<Outcome>;
+    }
+}
+
+fn check_options(pass: ffi::Pass, options: &ffi::Options) -> Result<()> {
+    guarded(|| pass::Choice::of(pass, options).map(|_| ()))
+}
+
+/// # Safety
+///
+/// See the declaration in the bridge module.
+unsafe fn run_pass(
+    pass: ffi::Pass,
+    function: usize,
+    target: &str,
+    options: &ffi::Options,
+) -> Result<ffi::Outcome> {
+    // SAFETY: the caller promises it.
+    let function = unsafe {
+        Op::from_raw(MlirOperation {
+            ptr: function as *mut _,
+        })
+    };
+    guarded(|| {
+        let choice = pass::Choice::of(pass, options)?;
+        Ok(pass::run(&choice, function, target, options))
+    })
+}
+
+/// The result of `body`, a panic being an error.
+fn guarded<T>(body: impl FnOnce() -> Result<T>) -> Result<T> {
+    // What `body` may leave broken is not used after a panic: it lives in the closure.
+    catch_unwind(AssertUnwindSafe(body)).unwrap_or_else(|panic| {
+        let text = panic
+            .downcast_ref::<&str>()
+            .map(|text| (*text).to_owned())
+            .or_else(|| panic.downcast_ref::<String>().cloned())
+            .unwrap_or_else(|| "unknown panic".to_owned());
+        Err(anyhow!("internal error: {text} [pto:internal]"))
+    })
+}
+
+impl From<Message> for ffi::Message {
+    fn from(message: Message) -> Self {
+        Self {
+            severity: match message.severity {
+                pto_ir::Severity::Remark => ffi::Severity::Remark,
+                pto_ir::Severity::Warning => ffi::Severity::Warning,
+                pto_ir::Severity::Error => ffi::Severity::Error,
+            },
+            name: message.name.to_owned(),
+            location: message.location.raw().ptr as usize,
+            text: message.text,
+            notes: message
+                .notes
+                .into_iter()
+                .map(|(location, text)| ffi::Note {
+                    location: location.raw().ptr as usize,
+                    text,
+                })
+                .collect(),
+        }
+    }
+}

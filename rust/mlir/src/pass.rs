@@ -1,0 +1,203 @@
+//! Running one pass on one function: options, reading, planning, applying, messages.
+
+use anyhow::{Result, bail};
+use pto_ir::{Diag, Plan, Program, Severity, Target};
+
+use crate::apply::apply;
+use crate::bridge::ffi;
+use crate::diag::Message;
+use crate::handle::Op;
+use crate::pending::{
+    self, legalize_acc, mark_first, order_column_tiles, reset_acc, validate, verify_acc,
+};
+use crate::read::{Detail, Reading, read};
+use crate::report;
+
+/// A pass with its options as the passes know them.
+pub(crate) enum Choice {
+    OrderColumnTiles(order_column_tiles::Options),
+    MarkFirst,
+    ResetAcc,
+    LegalizeAcc(legalize_acc::Options),
+    VerifyAcc(verify_acc::Options),
+}
+
+impl Choice {
+    /// The pass and the options that apply to it. An error names the legal values.
+    pub(crate) fn of(pass: ffi::Pass, options: &ffi::Options) -> Result<Self> {
+        if !options.target.is_empty() {
+            target_named(&options.target)?;
+        }
+        Ok(match pass {
+            ffi::Pass::OrderColumnTiles => Self::OrderColumnTiles(order_column_tiles::Options {
+                restart_at_origin: options.restart_at_origin,
+                ignore_other_engines: options.ignore_other_engines,
+            }),
+            ffi::Pass::MarkFirst => Self::MarkFirst,
+            ffi::Pass::ResetAcc => Self::ResetAcc,
+            ffi::Pass::LegalizeAcc => Self::LegalizeAcc(legalize_options(options)?),
+            ffi::Pass::VerifyAcc => Self::VerifyAcc(verify_options(options)?),
+            unknown => bail!("unknown pass {}", unknown.repr),
+        })
+    }
+
+    /// How much the pass needs to know of the accesses.
+    const fn detail(&self) -> Detail {
+        match self {
+            Self::OrderColumnTiles(_) | Self::ResetAcc => Detail::Instructions,
+            Self::MarkFirst | Self::LegalizeAcc(_) | Self::VerifyAcc(_) => Detail::Exact,
+        }
+    }
+
+    /// What the pass wants done to `program`. Verification wants nothing done.
+    fn plan(&self, program: &Program, target: &'static Target) -> Result<Plan, Vec<Diag>> {
+        match self {
+            Self::OrderColumnTiles(options) => order_column_tiles::plan(program, target, options),
+            Self::MarkFirst => mark_first::plan(program, target, &mark_first::Options::default()),
+            Self::ResetAcc => reset_acc::plan(program, target, &reset_acc::Options::default()),
+            Self::LegalizeAcc(options) => legalize_acc::plan(program, target, options),
+            Self::VerifyAcc(options) => {
+                let diags = verify_acc::verify(program, target, options);
+                match diags.iter().any(|diag| diag.severity == Severity::Error) {
+                    true => Err(diags),
+                    false => Ok(Plan {
+                        diags,
+                        ..Plan::default()
+                    }),
+                }
+            }
+        }
+    }
+}
+
+fn legalize_options(options: &ffi::Options) -> Result<legalize_acc::Options> {
+    Ok(legalize_acc::Options {
+        profile: match options.profile.as_str() {
+            "" | "sound" => pending::Profile::Sound,
+            "naive" => pending::Profile::Naive,
+            other => bail!(unknown_value("profile", other, &["sound", "naive"])),
+        },
+        stop: match options.stop.as_str() {
+            "" | "chain" => pending::StopAt::Chain,
+            "cluster" => pending::StopAt::Cluster,
+            other => bail!(unknown_value("stop", other, &["chain", "cluster"])),
+        },
+        strict: options.strict,
+        remarks: options.remarks,
+        report: !options.report_dir.is_empty(),
+    })
+}
+
+fn verify_options(options: &ffi::Options) -> Result<verify_acc::Options> {
+    Ok(verify_acc::Options {
+        model: match options.model.as_str() {
+            "" | "both" => verify_acc::Model::Both,
+            "written-bit" => verify_acc::Model::WrittenBit,
+            "eager-zero" => verify_acc::Model::EagerZero,
+            other => {
+                let legal = ["both", "written-bit", "eager-zero"];
+                bail!(unknown_value("model", other, &legal))
+            }
+        },
+    })
+}
+
+/// The sentence that refuses `found` as the value of `option`.
+fn unknown_value(option: &str, found: &str, legal: &[&str]) -> String {
+    format!(
+        "option `{option}`: expected one of {}, found `{found}` [pto:option]",
+        quoted(legal)
+    )
+}
+
+fn target_named(name: &str) -> Result<&'static Target> {
+    let Some(target) = Target::from_name(name) else {
+        let known: Vec<&str> = pto_ir::target::TARGETS
+            .iter()
+            .map(|target| target.name)
+            .collect();
+        bail!(
+            "expected a target with a matrix engine, one of {}, found `{name}` [pto:target]",
+            quoted(&known)
+        );
+    };
+    Ok(target)
+}
+
+fn quoted(names: &[&str]) -> String {
+    let quoted: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
+    quoted.join(", ")
+}
+
+/// Runs a pass on the function-like operation `function`, for the target called `target`.
+pub(crate) fn run(
+    choice: &Choice,
+    function: Op,
+    target: &str,
+    options: &ffi::Options,
+) -> ffi::Outcome {
+    match try_run(choice, function, target, options) {
+        Ok(outcome) => outcome,
+        Err(messages) => ffi::Outcome {
+            failed: true,
+            messages: messages.into_iter().map(Into::into).collect(),
+            ..ffi::Outcome::default()
+        },
+    }
+}
+
+fn try_run(
+    choice: &Choice,
+    function: Op,
+    target: &str,
+    options: &ffi::Options,
+) -> Result<ffi::Outcome, Vec<Message>> {
+    let fail = |sentence: String| {
+        vec![Message {
+            severity: Severity::Error,
+            name: "",
+            location: function.location(),
+            text: sentence,
+            notes: Vec::new(),
+        }]
+    };
+    let target = match target {
+        "" => Target::DEFAULT,
+        named => named,
+    };
+    let target = target_named(target).map_err(|error| fail(error.to_string()))?;
+    let reading = read(function, choice.detail())?;
+    let plan = choice
+        .plan(&reading.program, target)
+        .map_err(|diags| located(&diags, &reading))?;
+    if options.validate && !plan.is_empty() {
+        let after = plan.applied_to(&reading.program);
+        validate::validate(&reading.program, &after, target)
+            .map_err(|diags| located(&diags, &reading))?;
+    }
+    if let Some(text) = &plan.report {
+        report::write(&options.report_dir, function, text)
+            .map_err(|error| fail(format!("{error:#} [pto:report-dir]")))?;
+    }
+    let outcome = ffi::Outcome {
+        failed: false,
+        changed: !plan.is_empty(),
+        messages: located(&plan.diags, &reading)
+            .into_iter()
+            .map(Into::into)
+            .collect(),
+        flags: plan.acc.len() as u64,
+        memsets: plan.memsets.len() as u64,
+        edges: plan.edges.len() as u64,
+        erased: plan.erase.len() as u64,
+    };
+    apply(&plan, reading).map_err(|message| vec![message])?;
+    Ok(outcome)
+}
+
+fn located(diags: &[Diag], reading: &Reading) -> Vec<Message> {
+    diags
+        .iter()
+        .map(|diag| Message::located(diag, reading))
+        .collect()
+}
