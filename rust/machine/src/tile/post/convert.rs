@@ -150,7 +150,10 @@ impl Conversion {
             (true, false) => flag::NX,
             (true, true) => flag::UF | flag::NX,
         };
-        (u64::from(encoded.code), flags)
+        // The 8-bit formats take the nearest code, and +0 is the first of the two zeros.
+        let loses_sign = is_small && x != 0.0 && format.decode(encoded.code) == 0.0;
+        let code = if loses_sign { 0 } else { encoded.code };
+        (u64::from(code), flags)
     }
 
     /// What a value beyond the largest finite one becomes. E4M3 has no infinity and gives its
