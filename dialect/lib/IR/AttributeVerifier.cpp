@@ -21,22 +21,22 @@ using namespace mlir::pto;
 
 static LogicalResult failKind(Operation *op, NamedAttribute attribute,
                               const char *expected) {
-  return op->emitError() << "expected " << attribute.getName() << " to be "
-                         << expected << ", found " << attribute.getValue()
-                         << " [pto:attribute]";
+  return op->emitError() << "expected " << attribute.getName().getValue()
+                         << " to be " << expected << ", found "
+                         << attribute.getValue() << " [pto:attribute]";
 }
 
 static LogicalResult failPlace(Operation *op, NamedAttribute attribute,
                                const char *expected) {
-  return op->emitError() << "expected " << attribute.getName() << " on "
-                         << expected << ", found it on '" << op->getName()
-                         << "' [pto:attribute]";
+  return op->emitError() << "expected " << attribute.getName().getValue()
+                         << " on " << expected << ", found it on '"
+                         << op->getName() << "' [pto:attribute]";
 }
 
 static LogicalResult failUnknown(Operation *op, NamedAttribute attribute,
                                  const char *place) {
   return op->emitError() << "expected an attribute of pto for " << place
-                         << ", found " << attribute.getName()
+                         << ", found " << attribute.getName().getValue()
                          << " [pto:attribute]";
 }
 
@@ -47,9 +47,9 @@ static LogicalResult verifyPsumBanks(Operation *op, NamedAttribute attribute) {
   int64_t count = getEffectiveTarget(op).banks;
   for (int32_t bank : banks.asArrayRef())
     if (bank < 0 || bank >= count)
-      return op->emitError()
-             << "expected banks from 0 to " << count - 1 << " in "
-             << attribute.getName() << ", found " << bank << " [pto:attribute]";
+      return op->emitError() << "expected banks from 0 to " << count - 1
+                             << " in " << attribute.getName().getValue()
+                             << ", found " << bank << " [pto:attribute]";
   return success();
 }
 
@@ -118,7 +118,7 @@ LogicalResult PTODialect::verifyRegionArgAttribute(Operation *op,
     return failPlace(op, attribute, "an argument of a function");
   auto type = dyn_cast<MemRefType>(function.getArgumentTypes()[argument]);
   if (!type || getMemorySpace(type) != MemorySpace::psum)
-    return op->emitError() << "expected " << attribute.getName()
+    return op->emitError() << "expected " << attribute.getName().getValue()
                            << " on a memref in psum, found it on argument "
                            << argument << " of type "
                            << function.getArgumentTypes()[argument]

@@ -106,16 +106,10 @@ static void printTile(OpAsmPrinter &printer, Operation *,
 
 /// The word between the parentheses of engine(...).
 static ParseResult parseEngine(OpAsmParser &parser, EngineAttr &engine) {
-  SMLoc loc = parser.getCurrentLocation();
-  StringRef word;
-  if (parser.parseKeyword(&word))
+  Engine value{};
+  if (parseEngineWord(parser, value))
     return failure();
-  std::optional<Engine> value = symbolizeEngine(word);
-  if (!value)
-    return parser.emitError(loc) << "expected pe, vector, scalar, gpsimd or "
-                                    "dma, found '"
-                                 << word << "' [pto:engine]";
-  engine = EngineAttr::get(parser.getContext(), *value);
+  engine = EngineAttr::get(parser.getContext(), value);
   return success();
 }
 

@@ -31,6 +31,9 @@ inline bool isTileSpace(MemorySpace space) {
   return space >= MemorySpace::cube_m16;
 }
 
+/// Parses the word that names an engine.
+ParseResult parseEngineWord(AsmParser &parser, Engine &engine);
+
 } // namespace mlir::pto
 
 #endif // PTO_IR_PTOATTRIBUTES_H

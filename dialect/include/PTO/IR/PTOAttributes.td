@@ -13,6 +13,14 @@ include "Targets.td"
 include "mlir/IR/AttrTypeBase.td"
 include "mlir/IR/EnumAttr.td"
 
+// An enum as an attribute, written `#pto.mnemonic<word>`. Parser and printer are
+// in PTOAttributes.cpp, for the sake of one error that lists the words.
+class PTO_WordAttr<EnumInfo words, string mnemonic>
+    : EnumAttr<PTO_Dialect, words, mnemonic> {
+  let assemblyFormat = ?;
+  let hasCustomAssemblyFormat = 1;
+}
+
 //===----------------------------------------------------------------------===//
 // Memory spaces
 //===----------------------------------------------------------------------===//
@@ -28,9 +36,8 @@ def PTO_MemorySpace : I32Enum<"MemorySpace", "a memory of the machine", [
   let cppNamespace = "::mlir::pto";
 }
 
-def PTO_MemAttr : EnumAttr<PTO_Dialect, PTO_MemorySpace, "mem"> {
+def PTO_MemAttr : PTO_WordAttr<PTO_MemorySpace, "mem"> {
   let cppClassName = "MemAttr";
-  let assemblyFormat = "`<` $value `>`";
   let description = [{
     The memory space of a memref.
 
@@ -56,9 +63,8 @@ def PTO_TargetKind : I32Enum<"TargetKind", "a machine",
   let cppNamespace = "::mlir::pto";
 }
 
-def PTO_TargetAttr : EnumAttr<PTO_Dialect, PTO_TargetKind, "target"> {
+def PTO_TargetAttr : PTO_WordAttr<PTO_TargetKind, "target"> {
   let cppClassName = "TargetAttr";
-  let assemblyFormat = "`<` $value `>`";
   let description = [{
     The machine a module is compiled for: the attribute `pto.target` of the
     module. Where it is absent the verifiers accept what any target accepts.
@@ -82,9 +88,8 @@ def PTO_AccFlags : I32BitEnum<"AccFlags", "accumulate flags of a matmul", [
   let separator = "|";
 }
 
-def PTO_AccAttr : EnumAttr<PTO_Dialect, PTO_AccFlags, "acc"> {
+def PTO_AccAttr : PTO_WordAttr<PTO_AccFlags, "acc"> {
   let cppClassName = "AccAttr";
-  let assemblyFormat = "`<` $value `>`";
   let description = [{
     The accumulate flags of one matmul. The integer value is the control byte
     of the instruction.
@@ -113,9 +118,8 @@ def PTO_Engine : I32Enum<"Engine", "an engine of the machine", [
   let cppNamespace = "::mlir::pto";
 }
 
-def PTO_EngineAttr : EnumAttr<PTO_Dialect, PTO_Engine, "engine"> {
+def PTO_EngineAttr : PTO_WordAttr<PTO_Engine, "engine"> {
   let cppClassName = "EngineAttr";
-  let assemblyFormat = "`<` $value `>`";
   let description = [{
     The engine that executes an operation. Only `pe` accumulates in PSUM; every
     other engine overwrites.
