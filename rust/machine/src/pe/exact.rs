@@ -82,48 +82,45 @@ const fn exponent(magnitude: u32) -> i32 {
     (if field == 0 { 1 } else { field }) - 127
 }
 
-/// Gathers the [`Range`] of values of one precision as they are loaded.
+/// Gathers the [`Range`] of values of one precision as they are loaded, `LANES` at a time and each
+/// lane for itself, which vector instructions do at once.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Scan {
+pub(super) struct Scan<const LANES: usize> {
     /// The smallest non-zero magnitude, less one, so that zero wraps around to the largest.
-    smallest_less_one: u32,
-    largest: u32,
+    smallest_less_one: [u32; LANES],
+    largest: [u32; LANES],
 }
 
-impl Scan {
+impl<const LANES: usize> Scan<LANES> {
     pub(super) const fn new() -> Self {
         Self {
-            smallest_less_one: u32::MAX,
-            largest: 0,
+            smallest_less_one: [u32::MAX; LANES],
+            largest: [0; LANES],
         }
     }
 
-    /// Takes in a value.
+    /// Takes in a value for each lane.
     #[inline(always)]
-    pub(super) fn add(&mut self, value: f32) {
-        let magnitude = value.to_bits() & !SIGN;
-        self.smallest_less_one = self.smallest_less_one.min(magnitude.wrapping_sub(1));
-        self.largest = self.largest.max(magnitude);
-    }
-
-    /// What all of `scans` have seen.
-    #[inline(always)]
-    pub(super) fn merged<const N: usize>(scans: [Self; N]) -> Self {
-        scans.into_iter().fold(Self::new(), |all, one| Self {
-            smallest_less_one: all.smallest_less_one.min(one.smallest_less_one),
-            largest: all.largest.max(one.largest),
-        })
+    pub(super) fn add(&mut self, values: &[f32; LANES]) {
+        for (lane, value) in values.iter().enumerate() {
+            let magnitude = value.to_bits() & !SIGN;
+            let smallest = &mut self.smallest_less_one[lane];
+            *smallest = (*smallest).min(magnitude.wrapping_sub(1));
+            self.largest[lane] = self.largest[lane].max(magnitude);
+        }
     }
 
     /// The bounds of the values seen; `None` if one was not finite.
-    pub(super) fn range(self, precision: u32) -> Option<Range> {
-        if self.largest >= INFINITY {
+    pub(super) fn range(&self, precision: u32) -> Option<Range> {
+        let largest = self.largest.iter().fold(0, |all, &lane| all.max(lane));
+        if largest >= INFINITY {
             return None;
         }
-        if self.largest == 0 {
+        if largest == 0 {
             return Some(Range::between(precision, 1f32.to_bits(), 1f32.to_bits()));
         }
-        let smallest = self.smallest_less_one + 1;
-        Some(Range::between(precision, smallest, self.largest))
+        let smallest = self.smallest_less_one.iter();
+        let smallest_less_one = smallest.fold(u32::MAX, |all, &lane| all.min(lane));
+        Some(Range::between(precision, smallest_less_one + 1, largest))
     }
 }

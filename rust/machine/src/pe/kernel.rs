@@ -3,10 +3,8 @@
 use pulp::{Arch, Scalar128b, Simd, WithSimd};
 use std::ops::Range;
 
-/// Columns (M) of a panel of the stationary operand: the rows of a register block.
-pub(super) const STATIONARY_PANEL: usize = 4;
-/// Columns (N) of a panel of the moving operand: the vector lanes of a register block.
-pub(super) const MOVING_PANEL: usize = 16;
+/// Columns of a panel of either operand: M of the stationary one, N of the moving one.
+pub(super) const PANEL: usize = 16;
 
 /// Which instructions the kernel is compiled for.
 #[derive(Clone, Copy, Debug)]
@@ -50,12 +48,15 @@ impl Path {
 pub(super) struct Kernel<'a> {
     /// Whether all products are exact, so that a fused multiply-add is the two-rounding step.
     pub(super) is_fused: bool,
-    pub(super) stationary: &'a [[f32; STATIONARY_PANEL]],
-    pub(super) moving: &'a [[f32; MOVING_PANEL]],
-    /// Rows of a panel.
-    pub(super) rows: usize,
+    pub(super) stationary: &'a [[f32; PANEL]],
+    pub(super) moving: &'a [[f32; PANEL]],
+    /// Chunks from one panel to the next.
+    pub(super) pitch: usize,
+    /// The rows of the panels to sum over.
     pub(super) depth: Range<usize>,
-    /// Row-major, both extents rounded up to whole panels. All of it is written.
+    /// M: columns of the stationary operand.
+    pub(super) height: usize,
+    /// Row-major, both extents rounded up to whole panels. The first M rows are written.
     pub(super) sums: &'a mut [f32],
 }
 
@@ -81,19 +82,17 @@ impl WithSimd for Kernel<'_> {
 impl Kernel<'_> {
     #[inline(always)]
     fn blocks<S: Simd, const ROWS: usize, const VECTORS: usize, const FUSED: bool>(self, simd: S) {
-        let stride = match self.rows {
-            0 => return self.sums.fill(0.0),
-            rows => self.moving.len() / rows * MOVING_PANEL,
-        };
-        for (j, moving) in self.moving.chunks_exact(self.rows).enumerate() {
+        let stride = self.moving.len() / self.pitch * PANEL;
+        for (j, moving) in self.moving.chunks_exact(self.pitch).enumerate() {
             let moving = &moving[self.depth.clone()];
-            for (i, stationary) in self.stationary.chunks_exact(self.rows).enumerate() {
+            for (i, stationary) in self.stationary.chunks_exact(self.pitch).enumerate() {
                 let stationary = &stationary[self.depth.clone()];
-                for first in (0..STATIONARY_PANEL).step_by(ROWS) {
+                let height = PANEL.min(self.height - i * PANEL);
+                for first in (0..height).step_by(ROWS) {
                     let block = block::<S, ROWS, VECTORS, FUSED>(simd, stationary, moving, first);
                     for (r, row) in block.iter().enumerate() {
-                        let at = (i * STATIONARY_PANEL + first + r) * stride + j * MOVING_PANEL;
-                        let sums = &mut self.sums[at..at + MOVING_PANEL];
+                        let at = (i * PANEL + first + r) * stride + j * PANEL;
+                        let sums = &mut self.sums[at..at + PANEL];
                         S::as_mut_simd_f32s(sums).0.copy_from_slice(row);
                     }
                 }
@@ -106,11 +105,13 @@ impl Kernel<'_> {
 #[inline(always)]
 fn block<S: Simd, const ROWS: usize, const VECTORS: usize, const FUSED: bool>(
     simd: S,
-    stationary: &[[f32; STATIONARY_PANEL]],
-    moving: &[[f32; MOVING_PANEL]],
+    stationary: &[[f32; PANEL]],
+    moving: &[[f32; PANEL]],
     first: usize,
 ) -> [[S::f32s; VECTORS]; ROWS] {
     let mut sums = [[simd.splat_f32s(0.0); VECTORS]; ROWS];
+    // `ROWS` divides `PANEL`, so this changes nothing but what the compiler knows of `first`.
+    let first = first.min(PANEL - ROWS);
     for (weights, values) in stationary.iter().zip(moving) {
         let vectors = S::as_simd_f32s(values).0;
         for r in 0..ROWS {

@@ -45,7 +45,7 @@ pub use panels::{View, ViewError};
 pub use widen::ElementType;
 
 use exact::Range;
-use kernel::{Kernel, MOVING_PANEL, Path, STATIONARY_PANEL};
+use kernel::{Kernel, Path};
 use panels::Panels;
 
 /// Why a matmul cannot be computed.
@@ -87,8 +87,8 @@ const EXACT_INTEGER_ROWS: usize = 256;
 #[derive(Debug)]
 pub struct PeArray {
     path: Path,
-    stationary: Panels<STATIONARY_PANEL>,
-    moving: Panels<MOVING_PANEL>,
+    stationary: Panels,
+    moving: Panels,
     sums: Vec<f32>,
     integer_sums: Vec<i32>,
 }
@@ -176,8 +176,9 @@ impl PeArray {
             is_fused: Range::products_are_exact(stationary.range(), moving.range()),
             stationary: stationary.panels(),
             moving: moving.panels(),
-            rows: stationary.rows(),
+            pitch: stationary.pitch(),
             depth,
+            height: stationary.columns(),
             sums: &mut self.sums[..needed],
         });
     }

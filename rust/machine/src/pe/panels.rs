@@ -1,8 +1,8 @@
 //! Operands: where they lie in memory, and their copy in the order of the kernel.
 
 use super::exact::{Range, Scan};
-use super::kernel::Path;
-use super::widen::ElementType;
+use super::kernel::{PANEL, Path};
+use super::widen::{ElementType, PanelRow};
 
 /// A K x C matrix in memory, C for M or N: rows a stride apart, and in each row the elements of
 /// nested column dimensions, the last running fastest.
@@ -120,12 +120,12 @@ impl<'a> View<'a> {
     }
 }
 
-/// An operand widened to `f32` and cut into panels of `WIDTH` columns. A panel holds its columns
+/// An operand widened to `f32` and cut into panels of [`PANEL`] columns. A panel holds its columns
 /// row after row, so that the kernel reads it from front to back; missing columns are zero.
 #[derive(Debug)]
-pub(super) struct Panels<const WIDTH: usize> {
-    /// Panel p, row k is chunk `p * rows + k`. Keeps the length of the largest operand seen.
-    values: Vec<[f32; WIDTH]>,
+pub(super) struct Panels {
+    /// Panel p, row k is chunk `p * pitch + k`. Keeps the length of the largest operand seen.
+    values: Vec<[f32; PANEL]>,
     gathered: Vec<u8>,
     rows: usize,
     columns: usize,
@@ -133,7 +133,7 @@ pub(super) struct Panels<const WIDTH: usize> {
     range: Option<Range>,
 }
 
-impl<const WIDTH: usize> Panels<WIDTH> {
+impl Panels {
     pub(super) const fn new() -> Self {
         Self {
             values: Vec::new(),
@@ -154,7 +154,7 @@ impl<const WIDTH: usize> Panels<WIDTH> {
     }
 
     pub(super) const fn padded_columns(&self) -> usize {
-        self.columns.next_multiple_of(WIDTH)
+        self.columns.next_multiple_of(PANEL)
     }
 
     pub(super) const fn is_integer(&self) -> bool {
@@ -165,34 +165,40 @@ impl<const WIDTH: usize> Panels<WIDTH> {
         self.range
     }
 
-    /// The panels one after the other, `rows` chunks each.
-    pub(super) fn panels(&self) -> &[[f32; WIDTH]] {
-        &self.values[..self.columns.div_ceil(WIDTH) * self.rows]
+    /// Chunks from one panel to the next: odd, so that the panels of one row, which are written
+    /// together, do not fall into the same set of a cache.
+    pub(super) const fn pitch(&self) -> usize {
+        self.rows | 1
+    }
+
+    /// The panels, [`Panels::pitch`] chunks apart; the first `rows` of each are in use.
+    pub(super) fn panels(&self) -> &[[f32; PANEL]] {
+        &self.values[..self.columns.div_ceil(PANEL) * self.pitch()]
     }
 
     pub(super) fn load(&mut self, path: Path, view: &View<'_>) {
         self.rows = view.rows;
         self.columns = view.columns;
         self.is_integer = view.element.is_integer();
-        let needed = self.columns.div_ceil(WIDTH) * self.rows;
+        let needed = self.columns.div_ceil(PANEL) * self.pitch();
         if self.values.len() < needed {
-            self.values.resize(needed, [0.0; WIDTH]);
+            self.values.resize(needed, [0.0; PANEL]);
         }
         let mut scan = Scan::new();
         path.vectorize(
             #[inline(always)]
             || self.copy(view, &mut scan),
         );
-        self.range = view.element.range(scan);
+        self.range = view.element.range(&scan);
     }
 
     #[inline(always)]
-    fn copy(&mut self, view: &View<'_>, scan: &mut Scan) {
+    fn copy(&mut self, view: &View<'_>, scan: &mut Scan<PANEL>) {
         let is_contiguous = view.is_row_contiguous();
         let row_bytes = view.columns * view.element.bytes();
-        let rows = self.rows;
-        let values = &mut self.values;
-        for row in 0..if row_bytes == 0 { 0 } else { rows } {
+        let pitch = self.pitch();
+        let needed = self.columns.div_ceil(PANEL) * pitch;
+        for row in 0..if row_bytes == 0 { 0 } else { view.rows } {
             let bytes = if is_contiguous {
                 let start = (view.offset + row as isize * view.row_stride) as usize;
                 &view.bytes[start..start + row_bytes]
@@ -201,10 +207,11 @@ impl<const WIDTH: usize> Panels<WIDTH> {
                 view.gather_row(row, &mut self.gathered);
                 &self.gathered
             };
-            view.element
-                .widen_row::<WIDTH>(bytes, scan, |column, chunk| {
-                    values[column / WIDTH * rows + row] = *chunk;
-                });
+            let panels = PanelRow {
+                values: &mut self.values[row..needed],
+                pitch,
+            };
+            view.element.widen_row(bytes, scan, panels);
         }
     }
 }

@@ -252,9 +252,9 @@ proptest! {
         };
         let (a, b) = (value(left, words[0]), value(right, words[1]));
         let (mut a_scan, mut b_scan) = (exact::Scan::new(), exact::Scan::new());
-        a_scan.add(a);
-        b_scan.add(b);
-        if Range::products_are_exact(left.range(a_scan), right.range(b_scan)) {
+        a_scan.add(&[a]);
+        b_scan.add(&[b]);
+        if Range::products_are_exact(left.range(&a_scan), right.range(&b_scan)) {
             for p in [f32::from_bits(addend), 0.0, -0.0, a, -(a * b), (a * b).next_up()] {
                 let (fused, stepped) = (a.mul_add(b, p), a * b + p);
                 prop_assert!(
@@ -275,11 +275,9 @@ fn products_of_byte_formats_are_exact_without_exception() {
     ];
     for left in elements {
         for right in elements {
-            let (scan_left, scan_right) = (exact::Scan::new(), exact::Scan::new());
-            assert!(Range::products_are_exact(
-                left.range(scan_left),
-                right.range(scan_right)
-            ));
+            let unseen = exact::Scan::<1>::new();
+            let (left_range, right_range) = (left.range(&unseen), right.range(&unseen));
+            assert!(Range::products_are_exact(left_range, right_range));
             for code in 0..1u32 << 16 {
                 let a = left.format().unwrap().decode(code & 0xff);
                 let b = right.format().unwrap().decode(code >> 8);
@@ -301,7 +299,7 @@ fn products_of_halves_are_exact_at_their_extremes() {
             assert_eq!(f64::from((a * b) as f32), a * b);
         }
     }
-    let range = ElementType::F16.range(exact::Scan::new());
+    let range = ElementType::F16.range(&exact::Scan::<1>::new());
     assert!(Range::products_are_exact(range, range));
 }
 
@@ -309,8 +307,8 @@ fn products_of_halves_are_exact_at_their_extremes() {
 fn products_of_bf16_are_fused_only_within_range() {
     let bf16_range = |values: &[f32]| {
         let mut scan = exact::Scan::new();
-        values.iter().for_each(|&value| scan.add(value));
-        ElementType::Bf16.range(scan)
+        values.iter().for_each(|&value| scan.add(&[value]));
+        ElementType::Bf16.range(&scan)
     };
     let ordinary = bf16_range(&[0.0, -3.5, 1e-10, 7e18]);
     assert!(Range::products_are_exact(ordinary, ordinary));
@@ -331,7 +329,7 @@ fn products_of_bf16_are_fused_only_within_range() {
     assert!(Range::products_are_exact(limit, limit));
     assert!(!Range::products_are_exact(beyond, beyond));
     assert!(!Range::products_are_exact(
-        ElementType::F32.range(exact::Scan::new()),
+        ElementType::F32.range(&exact::Scan::<1>::new()),
         zeros
     ));
 }

@@ -1,7 +1,14 @@
 //! Operand elements, and their exact widening to `f32`.
 
 use super::exact::{Range, Scan};
+use super::kernel::PANEL;
 use crate::formats::Format;
+
+/// Where one row of an operand goes, from its first panel on: every `pitch`-th chunk.
+pub(super) struct PanelRow<'a> {
+    pub(super) values: &'a mut [[f32; PANEL]],
+    pub(super) pitch: usize,
+}
 
 /// The element type of an operand. All multi-byte elements are little endian.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -70,7 +77,7 @@ impl ElementType {
 
     /// What is known of products of values of this type, given a scan of those with the exponents
     /// of `f32`.
-    pub(super) fn range(self, scan: Scan) -> Option<Range> {
+    pub(super) fn range<const LANES: usize>(self, scan: &Scan<LANES>) -> Option<Range> {
         match self {
             Self::F32 => None,
             Self::Tf32 => scan.range(const { Format::Tf32.precision() }),
@@ -83,32 +90,23 @@ impl ElementType {
         }
     }
 
-    /// Widens a row of elements, calling `store` once for every `WIDTH` of them with their position
-    /// in the row; the last call is filled up with zeros. Values of bf16 and tf32 go into `scan`.
+    /// Widens a row of elements, the last panel filled up with zeros. Values of bf16 and tf32 go into
+    /// `scan` as well.
     #[inline(always)]
-    pub(super) fn widen_row<const WIDTH: usize>(
-        self,
-        row: &[u8],
-        scan: &mut Scan,
-        store: impl FnMut(usize, &[f32; WIDTH]),
-    ) {
+    pub(super) fn widen_row(self, row: &[u8], scan: &mut Scan<PANEL>, panels: PanelRow<'_>) {
         match self {
-            Self::F32 => widen::<4, WIDTH>(row, f32::from_le_bytes, store),
-            Self::Tf32 => scanned::<4, WIDTH>(row, tf32, scan, store),
-            Self::Bf16 => scanned::<2, WIDTH>(row, bf16, scan, store),
-            Self::F16 => widen::<2, WIDTH>(row, f16, store),
-            Self::F8E5M2 => widen::<1, WIDTH>(row, |b| E5M2[usize::from(b[0])], store),
-            Self::F8E4M3FN => widen::<1, WIDTH>(row, |b| E4M3FN[usize::from(b[0])], store),
-            Self::F8E3M4 => widen::<1, WIDTH>(row, |b| E3M4[usize::from(b[0])], store),
-            Self::I8 => widen::<1, WIDTH>(row, |b| f32::from(b[0] as i8), store),
-            Self::U8 => widen::<1, WIDTH>(row, |b| f32::from(b[0]), store),
+            Self::F32 => widen::<4, false>(row, f32::from_le_bytes, scan, panels),
+            Self::Tf32 => widen::<4, true>(row, tf32, scan, panels),
+            Self::Bf16 => widen::<2, true>(row, bf16, scan, panels),
+            Self::F16 => widen::<2, false>(row, f16, scan, panels),
+            Self::F8E5M2 => widen::<1, false>(row, e5m2, scan, panels),
+            Self::F8E4M3FN => widen::<1, false>(row, e4m3fn, scan, panels),
+            Self::F8E3M4 => widen::<1, false>(row, e3m4, scan, panels),
+            Self::I8 => widen::<1, false>(row, int8, scan, panels),
+            Self::U8 => widen::<1, false>(row, uint8, scan, panels),
         }
     }
 }
-
-static E5M2: [f32; 256] = table(Format::F8E5M2);
-static E4M3FN: [f32; 256] = table(Format::F8E4M3FN);
-static E3M4: [f32; 256] = table(Format::F8E3M4);
 
 const fn table(format: Format) -> [f32; 256] {
     let mut values = [0.0; 256];
@@ -118,6 +116,34 @@ const fn table(format: Format) -> [f32; 256] {
         code += 1;
     }
     values
+}
+
+#[inline(always)]
+fn e5m2([code]: [u8; 1]) -> f32 {
+    static TABLE: [f32; 256] = table(Format::F8E5M2);
+    TABLE[usize::from(code)]
+}
+
+#[inline(always)]
+fn e4m3fn([code]: [u8; 1]) -> f32 {
+    static TABLE: [f32; 256] = table(Format::F8E4M3FN);
+    TABLE[usize::from(code)]
+}
+
+#[inline(always)]
+fn e3m4([code]: [u8; 1]) -> f32 {
+    static TABLE: [f32; 256] = table(Format::F8E3M4);
+    TABLE[usize::from(code)]
+}
+
+#[inline(always)]
+fn int8(bytes: [u8; 1]) -> f32 {
+    f32::from(i8::from_le_bytes(bytes))
+}
+
+#[inline(always)]
+fn uint8([byte]: [u8; 1]) -> f32 {
+    f32::from(byte)
 }
 
 #[inline(always)]
@@ -139,50 +165,42 @@ fn f16(bytes: [u8; 2]) -> f32 {
     let half = u32::from(u16::from_le_bytes(bytes));
     let sign = (half & 0x8000) << 16;
     let fields = (half & 0x7fff) << 13;
-    let finite = (f32::from_bits(fields) * SCALE).to_bits();
-    let magnitude = if fields >= TOP_EXPONENT {
-        fields | 0x7f80_0000
+    let scaled = (f32::from_bits(fields) * SCALE).to_bits();
+    let top = if fields >= TOP_EXPONENT {
+        0x7f80_0000
     } else {
-        finite
+        0
     };
-    f32::from_bits(sign | magnitude)
+    f32::from_bits(sign | scaled | top)
 }
 
-/// As [`widen`], with every value shown to `scan`.
 #[inline(always)]
-fn scanned<const BYTES: usize, const WIDTH: usize>(
+fn widen<const BYTES: usize, const IS_SCANNED: bool>(
     row: &[u8],
     value: impl Fn([u8; BYTES]) -> f32,
-    scan: &mut Scan,
-    mut store: impl FnMut(usize, &[f32; WIDTH]),
+    scan: &mut Scan<PANEL>,
+    panels: PanelRow<'_>,
 ) {
-    // One scan a lane, so that the loop over lanes has no dependence from one to the next.
-    let mut lanes = [*scan; WIDTH];
-    widen::<BYTES, WIDTH>(row, value, |position, values| {
-        for (lane, &value) in lanes.iter_mut().zip(values) {
-            lane.add(value);
+    let (chunks, rest) = row.as_chunks::<BYTES>().0.as_chunks::<PANEL>();
+    for (index, chunk) in chunks.iter().enumerate() {
+        // By way of a local array: only so does the compiler make vectors of the loop.
+        let mut values = [0.0; PANEL];
+        for lane in 0..PANEL {
+            values[lane] = value(chunk[lane]);
         }
-        store(position, values);
-    });
-    *scan = Scan::merged(lanes);
-}
-
-#[inline(always)]
-fn widen<const BYTES: usize, const WIDTH: usize>(
-    row: &[u8],
-    value: impl Fn([u8; BYTES]) -> f32,
-    mut store: impl FnMut(usize, &[f32; WIDTH]),
-) {
-    let elements = row.as_chunks::<BYTES>().0;
-    let (chunks, rest) = elements.as_chunks::<WIDTH>();
-    for (position, chunk) in chunks.iter().enumerate() {
-        store(position * WIDTH, &chunk.map(&value));
+        if IS_SCANNED {
+            scan.add(&values);
+        }
+        panels.values[index * panels.pitch] = values;
     }
     if !rest.is_empty() {
-        let mut last = [0.0; WIDTH];
-        for (slot, &element) in last.iter_mut().zip(rest) {
+        let mut values = [0.0; PANEL];
+        for (slot, &element) in values.iter_mut().zip(rest) {
             *slot = value(element);
         }
-        store(elements.len() - rest.len(), &last);
+        if IS_SCANNED {
+            scan.add(&values);
+        }
+        panels.values[chunks.len() * panels.pitch] = values;
     }
 }
