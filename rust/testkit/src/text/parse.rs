@@ -223,7 +223,7 @@ impl<'a> Parser<'a> {
         let kind = match word {
             "for" => {
                 let trips = match self.peek() {
-                    Token::Word(_) => Some(self.number()?),
+                    Token::Word(word) if word != "-" => Some(self.number()?),
                     _ => None,
                 };
                 RegionKind::For { trips }

@@ -1,0 +1,356 @@
+//! The abstract PSUM: for every bank and strip, byte segments with what is known of their cells.
+
+use std::rc::Rc;
+
+use pto_ir::{AllocId, InstId, Interval};
+
+use super::layout::Layout;
+use super::worlds::{FRESH, VALUED, Worlds};
+
+/// No instruction, no buffer.
+pub(super) const NONE: u32 = u32::MAX;
+/// Different buffers on different paths: nobody may rely on the cell.
+const CONTESTED: u32 = u32::MAX - 1;
+
+/// Why a cell may be fresh.
+pub(super) const FRESH_ON_A_PATH: u8 = 1;
+/// Only because a loop may not run at all.
+pub(super) const FRESH_WITHOUT_A_TRIP: u8 = 2;
+
+/// Whether the group that wrote a cell is open.
+pub(super) const OPEN: u8 = 1;
+/// It is open unless a predicate closed it.
+pub(super) const MAYBE_OPEN: u8 = 2;
+
+/// What is known of one cell.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Cell {
+    /// The worlds it may be in.
+    pub(super) worlds: Worlds,
+    /// The buffer whose cell it is: the one that wrote it last.
+    pub(super) owner: u32,
+    /// The last instruction that wrote it.
+    pub(super) writer: u32,
+    /// The first START since then whose region holds it.
+    pub(super) start: u32,
+    /// [`OPEN`], [`MAYBE_OPEN`].
+    pub(super) open: u8,
+    /// [`FRESH_ON_A_PATH`], [`FRESH_WITHOUT_A_TRIP`].
+    pub(super) fresh: u8,
+}
+
+impl Cell {
+    pub(super) fn writer(self) -> Option<InstId> {
+        (self.writer != NONE).then(|| InstId::new(self.writer as usize))
+    }
+
+    pub(super) fn start(self) -> Option<InstId> {
+        (self.start != NONE).then(|| InstId::new(self.start as usize))
+    }
+
+    pub(super) fn owner(self) -> Option<AllocId> {
+        (self.owner < CONTESTED).then(|| AllocId::new(self.owner as usize))
+    }
+
+    /// What is known where both paths meet. Sites are those of the first path.
+    fn join(self, other: Self) -> Self {
+        let site = |a: u32, b: u32| if a == NONE { b } else { a };
+        Self {
+            worlds: self.worlds | other.worlds,
+            owner: self.owner,
+            writer: site(self.writer, other.writer),
+            start: site(self.start, other.start),
+            open: self.open | other.open,
+            fresh: self.fresh | other.fresh,
+        }
+    }
+
+    /// Whether the two differ in more than the sites they name.
+    fn differs(self, other: Self) -> bool {
+        (self.worlds, self.owner, self.open, self.fresh)
+            != (other.worlds, other.owner, other.open, other.fresh)
+    }
+}
+
+/// Bytes of one strip that are in the same state.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Segment {
+    pub(super) bytes: Interval,
+    pub(super) cell: Cell,
+}
+
+/// The segments of one strip, ascending, without gaps.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Strip {
+    segments: Vec<Segment>,
+}
+
+impl Strip {
+    pub(super) fn segments_mut(&mut self) -> &mut [Segment] {
+        &mut self.segments
+    }
+
+    /// The segments that meet `bytes`; their ends may lie outside.
+    pub(super) fn meeting(&self, bytes: Interval) -> &[Segment] {
+        let first = self
+            .segments
+            .partition_point(|segment| segment.bytes.end <= bytes.start);
+        let rest = &self.segments[first..];
+        &rest[..rest.partition_point(|segment| segment.bytes.start < bytes.end)]
+    }
+
+    /// Calls `change` with every segment of `bytes`, cut to fit. Afterwards neighbours in `bytes`
+    /// that have become equal are one.
+    pub(super) fn change(&mut self, bytes: Interval, mut change: impl FnMut(&mut Cell, Interval)) {
+        let first = self
+            .segments
+            .partition_point(|segment| segment.bytes.end <= bytes.start);
+        if let Some(segment) = self.segments.get_mut(first)
+            && segment.bytes == bytes
+        {
+            return change(&mut segment.cell, bytes);
+        }
+        let first = self.cut(first, bytes.start);
+        let mut end = first;
+        while end < self.segments.len() && self.segments[end].bytes.start < bytes.end {
+            self.cut(end, bytes.end);
+            let segment = &mut self.segments[end];
+            change(&mut segment.cell, segment.bytes);
+            end += 1;
+        }
+        self.merge(first, end);
+    }
+
+    /// Makes a segment begin at `byte`, which is in segment `index`, and returns its index.
+    fn cut(&mut self, index: usize, byte: u32) -> usize {
+        let Some(segment) = self.segments.get_mut(index) else {
+            return index;
+        };
+        if byte <= segment.bytes.start || byte >= segment.bytes.end {
+            return index;
+        }
+        let rest = Segment {
+            bytes: Interval::new(byte, segment.bytes.end),
+            cell: segment.cell,
+        };
+        segment.bytes.end = byte;
+        self.segments.insert(index + 1, rest);
+        index + 1
+    }
+
+    /// Joins equal neighbours among the segments `first..end`.
+    fn merge(&mut self, first: usize, end: usize) {
+        let mut kept = first;
+        for index in first + 1..end {
+            let segment = self.segments[index];
+            if self.segments[kept].cell == segment.cell {
+                self.segments[kept].bytes.end = segment.bytes.end;
+            } else {
+                kept += 1;
+                self.segments[kept] = segment;
+            }
+        }
+        if kept + 1 < end {
+            self.segments.drain(kept + 1..end);
+        }
+    }
+
+    /// Joins `other` into `self`; `join` says what becomes of two cells. Whether anything changed.
+    fn join(&mut self, other: &Self, mut join: impl FnMut(Cell, Cell, Interval) -> Cell) -> bool {
+        let mut changed = false;
+        let mut result: Vec<Segment> = Vec::with_capacity(self.segments.len());
+        let (mut i, mut j, mut at) = (0, 0, 0);
+        while let (Some(own), Some(its)) = (self.segments.get(i), other.segments.get(j)) {
+            let end = own.bytes.end.min(its.bytes.end);
+            let bytes = Interval::new(at, end);
+            let cell = join(own.cell, its.cell, bytes);
+            changed |= cell.differs(own.cell);
+            match result.last_mut() {
+                Some(last) if last.cell == cell => last.bytes.end = end,
+                _ => result.push(Segment { bytes, cell }),
+            }
+            i += usize::from(own.bytes.end == end);
+            j += usize::from(its.bytes.end == end);
+            at = end;
+        }
+        self.segments = result;
+        changed
+    }
+}
+
+/// Cells of a buffer whose value another buffer or path took away.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Lost {
+    pub(super) alloc: u32,
+    pub(super) bank: u32,
+    pub(super) strip: u32,
+    pub(super) bytes: Interval,
+    /// The instruction that wrote over it, or [`NONE`] where only paths disagree.
+    pub(super) by: u32,
+}
+
+/// The state between two instructions. Copies share what neither changes.
+#[derive(Clone, Debug)]
+pub(super) struct State {
+    banks: Vec<Rc<Vec<Strip>>>,
+    pub(super) lost: Rc<Vec<Lost>>,
+}
+
+impl State {
+    /// Every cell in `worlds` and of no buffer.
+    pub(super) fn new(layout: &Layout, bank_count: u32, bank_bytes: u32, worlds: Worlds) -> Self {
+        let cell = Cell {
+            worlds,
+            owner: NONE,
+            writer: NONE,
+            start: NONE,
+            open: 0,
+            fresh: FRESH_ON_A_PATH,
+        };
+        let segments = vec![Segment {
+            bytes: Interval::new(0, bank_bytes),
+            cell,
+        }];
+        let strip = Strip { segments };
+        let bank = |bank| Rc::new(vec![strip.clone(); layout.strip_count(bank)]);
+        Self {
+            banks: (0..bank_count).map(bank).collect(),
+            lost: Rc::default(),
+        }
+    }
+
+    /// The strips of `bank`.
+    pub(super) fn bank(&self, bank: u32) -> &[Strip] {
+        &self.banks[bank as usize]
+    }
+
+    /// The strips of `bank`, to be changed.
+    pub(super) fn bank_mut(&mut self, bank: u32) -> &mut Vec<Strip> {
+        Rc::make_mut(&mut self.banks[bank as usize])
+    }
+
+    /// Adds to the lost cells what is not among them.
+    pub(super) fn add_lost(&mut self, taken: Vec<Lost>) {
+        for lost in taken {
+            if !self.lost.contains(&lost) {
+                Rc::make_mut(&mut self.lost).push(lost);
+            }
+        }
+    }
+
+    /// Takes the cells of `alloc` in a rectangle out of the lost ones. Whether some were.
+    pub(super) fn recover(
+        &mut self,
+        alloc: AllocId,
+        bank: u32,
+        strip: u32,
+        bytes: Interval,
+    ) -> Option<Lost> {
+        let hits = |lost: &Lost| {
+            (lost.alloc as usize, lost.bank, lost.strip) == (alloc.index(), bank, strip)
+                && lost.bytes.overlaps(bytes)
+        };
+        let found = self.lost.iter().copied().find(hits)?;
+        let mut rest = Vec::with_capacity(self.lost.len());
+        for &lost in self.lost.iter() {
+            if !hits(&lost) {
+                rest.push(lost);
+                continue;
+            }
+            let before = Interval::new(lost.bytes.start, bytes.start);
+            let after = Interval::new(bytes.end, lost.bytes.end);
+            let parts = [before, after].into_iter().filter(|part| !part.is_empty());
+            rest.extend(parts.map(|bytes| Lost { bytes, ..lost }));
+        }
+        self.lost = Rc::new(rest);
+        Some(found)
+    }
+
+    /// Adds to what `self` knows what `other` knows, which comes over another path. Whether
+    /// anything changed. `renew` makes a cell fresh.
+    pub(super) fn join(&mut self, other: &Self, mut renew: impl FnMut(Worlds) -> Worlds) -> bool {
+        let mut changed = false;
+        let mut lost: Vec<Lost> = Vec::new();
+        for (index, (own, its)) in self.banks.iter_mut().zip(&other.banks).enumerate() {
+            if Rc::ptr_eq(own, its) || own == its {
+                continue;
+            }
+            for (strip, (own, its)) in Rc::make_mut(own).iter_mut().zip(its.iter()).enumerate() {
+                changed |= own.join(its, |a, b, bytes| {
+                    let (cell, losers) = join_owned(a, b, &mut renew);
+                    lost.extend(losers.into_iter().flatten().map(|loser| Lost {
+                        alloc: loser.index() as u32,
+                        bank: index as u32,
+                        strip: strip as u32,
+                        bytes,
+                        by: NONE,
+                    }));
+                    cell
+                });
+            }
+        }
+        if !Rc::ptr_eq(&self.lost, &other.lost) {
+            lost.extend(other.lost.iter().copied());
+        }
+        for lost in lost {
+            if !self.lost.contains(&lost) {
+                Rc::make_mut(&mut self.lost).push(lost);
+                changed = true;
+            }
+        }
+        changed
+    }
+
+    /// The state on a path around a loop that does not run: what is fresh is so because of that.
+    pub(super) fn without_a_trip(&self) -> Self {
+        let mut result = self.clone();
+        for bank in &mut result.banks {
+            for strip in Rc::make_mut(bank) {
+                for segment in strip.segments_mut() {
+                    if segment.cell.worlds & FRESH != 0 {
+                        segment.cell.fresh = FRESH_WITHOUT_A_TRIP;
+                    }
+                }
+            }
+        }
+        result
+    }
+}
+
+/// Two cells of different paths. Where they belong to different buffers, the cell goes to the one
+/// that holds a value; where both do, neither can rely on it, and both values are lost.
+fn join_owned(
+    a: Cell,
+    b: Cell,
+    renew: &mut impl FnMut(Worlds) -> Worlds,
+) -> (Cell, [Option<AllocId>; 2]) {
+    let holds_value = |cell: Cell| cell.worlds & VALUED != 0;
+    if a.owner == b.owner {
+        return (a.join(b), [None; 2]);
+    }
+    let is_contested = a.owner == CONTESTED || b.owner == CONTESTED;
+    let owner = match (holds_value(a), holds_value(b)) {
+        _ if is_contested => CONTESTED,
+        (true, true) => CONTESTED,
+        (true, false) => a.owner,
+        (false, true) => b.owner,
+        (false, false) => a.owner.min(b.owner),
+    };
+    if owner != CONTESTED {
+        return (Cell { owner, ..a }.join(Cell { owner, ..b }), [None; 2]);
+    }
+    let losers = [a, b].map(|cell| {
+        if holds_value(cell) {
+            cell.owner()
+        } else {
+            None
+        }
+    });
+    let renewed = |cell: Cell, worlds| Cell {
+        worlds,
+        owner,
+        ..cell
+    };
+    let (worlds_a, worlds_b) = (renew(a.worlds), renew(b.worlds));
+    (renewed(a, worlds_a).join(renewed(b, worlds_b)), losers)
+}

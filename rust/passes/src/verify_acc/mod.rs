@@ -1,0 +1,241 @@
+//! `pto-verify-acc`: proves the accumulate flags of a function right, or says what breaks.
+//!
+//! # Before and after
+//!
+//! Nothing changes. The flags may come from anywhere: `pto-legalize-acc`, another compiler, a hand.
+//!
+//! ```text
+//! alloc a bank 0 u0..4; alloc b bank 0 u4..8
+//! mm a acc<start|stop>
+//! mm b acc<start|stop>      // its zero region is the whole bank: a is cleared
+//! read a                    // error: ... found that a later start clears it [pto:start-clobbers]
+//! ```
+//!
+//! # The problem
+//!
+//! The *reference meaning* of a function looks at buffers only: a `tmatmul` overwrites, a
+//! `tmatmul_acc` overwrites fresh cells and adds to others. The *machine* looks at flags and zero
+//! regions only. They agree when every PE write has, on every cell, the mode that the reference
+//! requires, and no value that is needed later is destroyed in between. Public sources do not settle
+//! what START does to the cells it does not write, nor the partitions it acts on, so agreement is
+//! required on every combination that [`Options`] asks for.
+//!
+//! # The algorithm
+//!
+//! Abstract interpretation.
+//!
+//! 1. [`layout`]: cut each bank into strips of partitions, place every access once.
+//! 2. [`flow`]: one graph for region tree and blocks.
+//! 3. [`check`]: walk it. For each strip and byte segment [`memory`] keeps the set of [`worlds`] its
+//!    cells may be in: what the reference says, what PSUM holds in relation to it, pending or not, on
+//!    each machine. An instruction maps sets to sets; where paths meet, sets are united, until
+//!    nothing changes. In straight-line code that is one pass.
+//! 4. [`findings`]: the faults met on the way, one a kind and instruction, each with both sites.
+//!
+//! # Invariants
+//!
+//! * I1 (checked by property tests against an oracle that goes cell by cell): a function without
+//!   findings reads the reference's values on every path, on every machine asked for.
+//! * I2 (structural): every event acts on each world alone, so uniting paths loses nothing but the
+//!   correlation between cells.
+//! * I3 (structural): sets only grow at a node, and a cell that two buffers claim stays contested, so
+//!   the walk ends.
+//!
+//! # Cost
+//!
+//! A step is a search among the segments of a strip and a look into a small table. Straight-line code
+//! is linear in the instructions times the segments their regions hold.
+//!
+//! # What is diagnosed
+//!
+//! Errors: `pto:wrong-mode`, `pto:accumulate-undefined`, `pto:start-clobbers`, `pto:read-pending`,
+//! `pto:read-undefined`, `pto:overlapping-allocs`, `pto:call`, `pto:seeded-accumulate` (only where
+//! the sticky machine is asked for), and what cannot be checked at all: `pto:auto-flags`,
+//! `pto:unplaced`, `pto:target-limit`, `pto:tile-position`, `pto:accumulator-elsewhere`. Warnings:
+//! `pto:lost-partial`, `pto:read-open-group`, `pto:maybe-undefined` (a cell is fresh only if a loop
+//! does not run) and `pto:not-provable` (it depends on `start_if` or `stop_if`).
+//!
+//! # Left out
+//!
+//! * Predicates and trip counts are not related to each other: a `start_if` that holds exactly in the
+//!   first iteration is right, and is reported as not provable.
+//! * A flag that never matters is judged all the same: a wrong mode on a cell that nobody reads is an
+//!   error.
+//! * Collisions of engines that run at the same time are the interpreter's business.
+
+mod check;
+mod findings;
+mod flow;
+mod layout;
+mod memory;
+mod worlds;
+
+use pto_ir::{Diag, InstId, Matmul, Op, Program, Severity, Site, Target};
+
+use check::Check;
+use worlds::{Machine, Rule};
+
+/// The meanings of START to check.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Model {
+    /// Written-bit and eager-zero.
+    #[default]
+    Both,
+    /// START sets a pending bit that the next PE write acts on.
+    WrittenBit,
+    /// START sets its region to +0.0.
+    EagerZero,
+}
+
+/// The partitions of a zero region to check.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Extent {
+    /// Those of the column group, and those of the destination.
+    #[default]
+    Both,
+    /// Those of the instruction's column group.
+    Group,
+    /// Those of its destination.
+    Dst,
+}
+
+/// What to check.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Options {
+    /// The meanings of START.
+    pub model: Model,
+    /// The partitions of a zero region.
+    pub extent: Extent,
+    /// Also check a machine whose pending bits survive writes of other engines. Data that another
+    /// engine seeds and a matmul adds to is not safe there without ACCUMULATE.
+    pub sticky: bool,
+    /// The most diagnostics of one function.
+    pub limit: usize,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            model: Model::Both,
+            extent: Extent::Both,
+            sticky: false,
+            limit: 64,
+        }
+    }
+}
+
+impl Options {
+    /// The machines, in groups that are checked together.
+    fn machines(&self) -> Vec<Vec<Machine>> {
+        let mut rules = match self.model {
+            Model::Both => vec![vec![Rule::WrittenBit, Rule::EagerZero]],
+            Model::WrittenBit => vec![vec![Rule::WrittenBit]],
+            Model::EagerZero => vec![vec![Rule::EagerZero]],
+        };
+        if self.sticky {
+            rules.push(vec![Rule::Sticky]);
+        }
+        let extents: &[bool] = match self.extent {
+            Extent::Both => &[true, false],
+            Extent::Group => &[true],
+            Extent::Dst => &[false],
+        };
+        let with_extents = |rule: &Rule| {
+            let rule = *rule;
+            extents
+                .iter()
+                .map(move |&group_extent| Machine { rule, group_extent })
+        };
+        rules
+            .iter()
+            .map(|group| group.iter().flat_map(with_extents).collect())
+            .collect()
+    }
+}
+
+/// Checks the flags of `program` on `target`. Nothing is returned for a function that is proved
+/// right; diagnostics come in program order. A function without a body is right.
+///
+/// Every diagnostic has the instruction (or, at the end of the function, the buffer) and a note at
+/// the instruction or buffer that explains it.
+pub fn verify(program: &Program, target: &Target, options: &Options) -> Vec<Diag> {
+    let blockers = blockers(program, target);
+    if !blockers.is_empty() || !target.has_group_flags {
+        return blockers;
+    }
+    let mut diags: Vec<Diag> = Vec::new();
+    for machines in options.machines() {
+        for diag in Check::new(program, target, machines).run(options.limit) {
+            if !diags
+                .iter()
+                .any(|known| (known.tag, known.site) == (diag.tag, diag.site))
+            {
+                diags.push(diag);
+            }
+        }
+    }
+    diags
+}
+
+/// Whether `diags` lets a function pass as proved: there is no error, and nothing was left open.
+pub fn is_proved(diags: &[Diag]) -> bool {
+    let open = ["pto:not-provable", "pto:maybe-undefined"];
+    !diags
+        .iter()
+        .any(|diag| diag.severity == Severity::Error || open.contains(&diag.tag))
+}
+
+/// What makes checking pointless: flags that are not there or that the target does not have, and
+/// matmuls that are not where they say.
+fn blockers(program: &Program, target: &Target) -> Vec<Diag> {
+    let mut diags = Vec::new();
+    let mut auto: Option<(InstId, usize)> = None;
+    for (index, inst) in program.insts().iter().enumerate() {
+        let Op::Matmul(matmul) = &inst.op else {
+            continue;
+        };
+        let inst = InstId::new(index);
+        let is_auto = matmul.flags.is_none() && !matmul.is_predicated();
+        if is_auto && target.has_group_flags {
+            auto = Some(auto.map_or((inst, 1), |(first, count)| (first, count + 1)));
+        } else if !is_auto {
+            diags.extend(flag_limits(inst, matmul, target));
+        }
+        if matmul
+            .accumulator
+            .is_some_and(|accumulator| accumulator != matmul.dst)
+        {
+            diags.push(accumulator_elsewhere(program, inst, matmul));
+        }
+    }
+    if let Some((inst, count)) = auto {
+        let message = format!("expected accumulate flags, found {count} matmuls without");
+        let diag = Diag::error("pto:auto-flags", Site::Inst(inst), message);
+        diags.push(diag.with_note(Site::Function, "pto-legalize-acc derives them"));
+    }
+    diags
+}
+
+/// What `target` does not have of the flags of `matmul`.
+fn flag_limits(inst: InstId, matmul: &Matmul, target: &Target) -> Option<Diag> {
+    let flags = matmul.flags.unwrap_or_default();
+    let (code, most) = (matmul.zero_region.unwrap_or(0), target.max_zero_region_code);
+    let name = target.name;
+    let message = if !target.has_group_flags {
+        format!("expected no accumulate flags, because {name} has none, found {flags}")
+    } else if !flags.is_legal(target.has_accumulate) {
+        format!("expected flags that {name} has, found {flags}")
+    } else if code > most {
+        format!("expected a zero region of at most {most} on {name}, found {code}")
+    } else {
+        return None;
+    };
+    Some(Diag::error("pto:target-limit", Site::Inst(inst), message))
+}
+
+fn accumulator_elsewhere(program: &Program, inst: InstId, matmul: &Matmul) -> Diag {
+    let message = "expected the accumulator to be the destination, found other cells";
+    let buffer = Site::Alloc(program.access(matmul.dst).alloc);
+    Diag::error("pto:accumulator-elsewhere", Site::Inst(inst), message)
+        .with_note(buffer, "the destination's buffer is allocated here")
+}

@@ -1,0 +1,429 @@
+//! `verify_acc` against cases worked by hand and against the oracle.
+
+#![allow(clippy::expect_used, reason = "a test stops at the first surprise")]
+
+use pto_ir::{Diag, Program, Severity, Target};
+use pto_passes::verify_acc::{Extent, Model, Options, is_proved, verify};
+use pto_testkit::generate::{Profile, Recipe, recipe, shrink, strategy};
+use pto_testkit::oracle::{self, Verdict, judge};
+use pto_testkit::text::{parse, print};
+
+const TARGETS: [&str; 3] = ["trn1", "trn2", "trn3"];
+
+fn target(name: &str) -> &'static Target {
+    Target::from_name(name).expect("a target")
+}
+
+fn check(name: &str, text: &str) -> Vec<Diag> {
+    verify(
+        &parse(text).expect("valid text"),
+        target(name),
+        &Options::default(),
+    )
+}
+
+fn tags(diags: &[Diag]) -> Vec<&'static str> {
+    diags.iter().map(|diag| diag.tag).collect()
+}
+
+fn errors(diags: &[Diag]) -> Vec<&'static str> {
+    tags(
+        &diags
+            .iter()
+            .filter(|d| d.severity == Severity::Error)
+            .cloned()
+            .collect::<Vec<_>>(),
+    )
+}
+
+const BANK: &str = "alloc a bank 0 u0..4; alloc b bank 0 u4..8\n";
+
+#[test]
+fn right_flags_are_proved() {
+    for (name, text) in [
+        (
+            "trn2",
+            "mm a acc<start>; mma a acc<none>; mma a acc<stop>; read a",
+        ),
+        (
+            "trn2",
+            "mm a acc<start>; mm b acc<none>; mma a acc<stop>; mma b acc<stop>; read a; read b",
+        ),
+        (
+            "trn2",
+            "mm a acc<start>; mma a acc<stop>; read a; mm b acc<start|stop>; read b",
+        ),
+        (
+            "trn2",
+            "memset a; mma a acc<start>; mma a acc<stop>; read a",
+        ),
+        (
+            "trn3",
+            "data a; mma a acc<accumulate>; mma a acc<stop|accumulate>; read a",
+        ),
+        ("trn2", "data a; mma a acc<none>; mma a acc<stop>; read a"),
+        (
+            "trn2",
+            "mm a acc<start|stop>; mma a u0..2 acc<stop>; read a",
+        ),
+    ] {
+        assert_eq!(
+            tags(&check(name, &format!("{BANK}{text}"))),
+            [""; 0],
+            "{text}"
+        );
+    }
+}
+
+/// Programs with one mistake each, and what is said of them.
+const WRONG: &[(&str, &str, &[&str])] = &[
+    (
+        "trn2",
+        "mm a acc<stop>; read a",
+        &["pto:accumulate-undefined"],
+    ),
+    (
+        "trn2",
+        "mm a acc<start>; mma a acc<start|stop>; read a",
+        &["pto:wrong-mode"],
+    ),
+    (
+        "trn2",
+        "mm a acc<start|stop>; mm b acc<start|stop>; read a; read b",
+        &["pto:start-clobbers"],
+    ),
+    (
+        "trn2",
+        "mm a acc<start>; mm b acc<start|stop>; mma a acc<stop>; read a; read b",
+        &["pto:start-clobbers"],
+    ),
+    (
+        "trn2",
+        "mm a acc<start|stop>; read a; mm a acc<stop>; read a",
+        &["pto:wrong-mode"],
+    ),
+    ("trn2", "mm a acc<start>; read a", &["pto:read-open-group"]),
+    (
+        "trn2",
+        "mm a acc<start>; data a; read a",
+        &["pto:lost-partial"],
+    ),
+    ("trn2", "read a", &["pto:read-undefined"]),
+    (
+        "trn2",
+        "mm b acc<start|stop>; read a; read b",
+        &["pto:read-pending"],
+    ),
+    ("trn2", "mm a", &["pto:auto-flags"]),
+    ("trn2", "mm a acc<accumulate>", &["pto:target-limit"]),
+    (
+        "trn2",
+        "mm a acc<start|stop> region 2",
+        &["pto:target-limit"],
+    ),
+    ("trn3", "mm a acc<start|accumulate>", &["pto:target-limit"]),
+    ("nogroup", "mm a acc<start>", &["pto:target-limit"]),
+    (
+        "trn2",
+        "mm a acc<start|stop>; mma a from b acc<stop>",
+        &["pto:accumulator-elsewhere"],
+    ),
+    (
+        "trn2",
+        "mm a q1..2 cg2..3 acc<start|stop>",
+        &["pto:accumulate-undefined", "pto:tile-position"],
+    ),
+    (
+        "trn2",
+        "mm a acc<start|stop>; call(0); read a",
+        &["pto:call"],
+    ),
+    (
+        "trn2",
+        "mm a acc<start|stop>; call(?); read a",
+        &["pto:call"],
+    ),
+    (
+        "trn2",
+        "for { mm a acc<start|stop> }; read a",
+        &["pto:maybe-undefined"],
+    ),
+    (
+        "trn2",
+        "if { mm a acc<start|stop> }; read a",
+        &["pto:read-undefined"],
+    ),
+    (
+        "trn2",
+        "mm a acc<start>; for { mma a acc<start> }; mma a acc<stop>; read a",
+        &["pto:wrong-mode"],
+    ),
+    (
+        "trn2",
+        "for 4 { mma a start_if stop_if }; read a",
+        &["pto:not-provable", "pto:not-provable"],
+    ),
+    (
+        "trn2",
+        "mm a start_if acc<stop>; read a",
+        &["pto:not-provable"],
+    ),
+];
+
+#[test]
+fn every_mistake_is_named_with_two_sites() {
+    for (name, text, expected) in WRONG {
+        let diags = check(name, &format!("{BANK}{text}"));
+        let mut found = tags(&diags);
+        found.sort_unstable();
+        assert_eq!(found, *expected, "{text}\n{diags:#?}");
+        for diag in diags.iter().filter(|diag| diag.tag != "pto:target-limit") {
+            assert!(
+                diag.notes.iter().any(|(site, _)| *site != diag.site),
+                "{text}: {diag:?}"
+            );
+        }
+    }
+}
+
+#[test]
+fn sites_are_those_of_the_mistake() {
+    let text = "alloc a bank 0 u0..4; alloc b bank 0 u4..8
+        mm a q0..2 cg0..2 acc<start|stop>; data b q0..1; mm b acc<start|stop>; read a q0..2";
+    let diags = check("trn2", text);
+    let message = diags[0].text();
+    assert_eq!(
+        message,
+        "expected a value that is still needed here, found that a later start clears it: \
+         partitions 0..64, bytes 0..1024 of the buffer [pto:start-clobbers]"
+    );
+}
+
+#[test]
+fn loops_branches_and_jumps() {
+    for (text, expected) in [
+        (
+            "mm a acc<start>; for { mma a acc<none> }; mma a acc<stop>; read a",
+            &[][..],
+        ),
+        ("for 3 { mm a acc<start>; mma a acc<stop>; read a }", &[]),
+        (
+            "for 3 { mma a acc<start|stop> }; read a",
+            &["pto:wrong-mode"],
+        ),
+        (
+            "memset a; for { mma a acc<none> }; read a",
+            &["pto:read-open-group"],
+        ),
+        ("memset a; for { mma a acc<stop> }; read a", &[]),
+        (
+            "for { mma a acc<stop> }; memset b",
+            &["pto:accumulate-undefined"],
+        ),
+        (
+            "if { mm a acc<start|stop> } else { data a }; mma a acc<stop>; read a",
+            &[],
+        ),
+        (
+            "if { mm a acc<start|stop> } else { }; mma a acc<start|stop>; read a",
+            &["pto:wrong-mode"],
+        ),
+        ("while { read b } do { data b }", &["pto:read-undefined"]),
+        (
+            "mm a acc<start|stop>; region { ^h: mma a acc<stop>; goto h, x; ^x: read a }; read a",
+            &[],
+        ),
+        (
+            "region { mm a acc<start|stop>; goto h; ^h: mma a acc<start|stop>; goto h, x; ^x: read a }",
+            &["pto:wrong-mode"],
+        ),
+        (
+            "for 2 { for 2 { mm b acc<start|stop>; read b }; mm a acc<start|stop>; read a }",
+            &[],
+        ),
+        (
+            "mm a acc<start|stop>; for 1 { mm b acc<start|stop>; read b }; read a",
+            &["pto:start-clobbers"],
+        ),
+        (
+            "mm a acc<start|stop>; for 0 { mm b acc<start|stop>; read b }; read a",
+            &[],
+        ),
+    ] {
+        let diags = check("trn2", &format!("{BANK}{text}"));
+        assert_eq!(tags(&diags), expected, "{text}\n{diags:#?}");
+    }
+}
+
+#[test]
+fn buffers_in_one_place() {
+    let place = "alloc a bank 0 u0..4; alloc b bank 0 u0..4\n";
+    for (text, expected) in [
+        (
+            "mm a acc<start|stop>; read a; mm b acc<start|stop>; read b",
+            &[][..],
+        ),
+        (
+            "mm a acc<start|stop>; data b; read a; read b",
+            &["pto:overlapping-allocs"],
+        ),
+        (
+            "data a; data b; mma a acc<stop>",
+            &["pto:overlapping-allocs"],
+        ),
+        (
+            "for { mm a acc<start|stop>; read a; mm b acc<start|stop>; read b }",
+            &[],
+        ),
+        ("if { data a } else { data b }; data a; read a", &[]),
+        (
+            "if { data a } else { data b }; read b",
+            &["pto:overlapping-allocs"],
+        ),
+        (
+            "data a; for 2 { read a; data b; read b }",
+            &["pto:overlapping-allocs"],
+        ),
+        (
+            "mm a acc<start|stop>; read a; mma b acc<stop>; read b",
+            &["pto:wrong-mode"],
+        ),
+    ] {
+        let diags = check("trn2", &format!("{place}{text}"));
+        assert_eq!(errors(&diags), expected, "{text}\n{diags:#?}");
+    }
+}
+
+#[test]
+fn one_machine_at_a_time() {
+    let program = |text: &str| parse(text).expect("valid text");
+    let neighbour = program(&format!(
+        "{BANK}mm a acc<start|stop>; mm b q0..1 cg0..1 acc<start|stop>; read a q1..4"
+    ));
+    let tall = program(
+        "alloc a bank 0 q0..1 u0..4; alloc b bank 0 q1..4 u0..4
+        data b; mm a acc<start|stop>; read b",
+    );
+    let seeded = program(&format!("{BANK}data a; mma a acc<stop>; read a"));
+    let run = |program: &Program, model, extent, sticky| {
+        let options = Options {
+            model,
+            extent,
+            sticky,
+            ..Options::default()
+        };
+        tags(&verify(program, target("trn2"), &options))
+    };
+    assert_eq!(run(&neighbour, Model::Both, Extent::Both, false), [""; 0]);
+    assert_eq!(run(&tall, Model::Both, Extent::Dst, false), [""; 0]);
+    assert_eq!(
+        run(&tall, Model::Both, Extent::Group, false),
+        ["pto:start-clobbers"]
+    );
+    assert_eq!(
+        run(&tall, Model::EagerZero, Extent::Both, false),
+        ["pto:start-clobbers"]
+    );
+    assert_eq!(run(&seeded, Model::Both, Extent::Both, false), [""; 0]);
+    assert_eq!(
+        run(&seeded, Model::Both, Extent::Both, true),
+        ["pto:seeded-accumulate"]
+    );
+}
+
+#[test]
+fn nothing_is_too_deep_or_too_strange() {
+    let nest = format!(
+        "{BANK}{}mma a acc<stop>{}",
+        "for {".repeat(10_000),
+        "}".repeat(10_000)
+    );
+    assert_eq!(tags(&check("trn2", &nest)), ["pto:accumulate-undefined"]);
+    assert_eq!(tags(&check("trn2", "declare f")), [""; 0]);
+    assert_eq!(
+        tags(&check(
+            "trn2",
+            "func f; if - -; for -; region { ^a: goto a }"
+        )),
+        [""; 0]
+    );
+    assert_eq!(
+        tags(&check("trn2", "alloc a unplaced p0..128 b0..64; read a")),
+        ["pto:unplaced"]
+    );
+    for text in [
+        "alloc a bank 7 p0..128 b0..4096; read a",
+        "alloc a bank 4000000000 p0..128 b0..64; read a",
+        "alloc a bank 0 p0..128 b0..64; read a p0..4000000000",
+    ] {
+        assert_eq!(tags(&check("trn2", text)), ["pto:target-limit"], "{text}");
+    }
+}
+
+/// The disagreement of checker and oracle on one path, if there is one.
+fn disagreement(target: &'static Target, recipe: &Recipe, paths: u64) -> Option<String> {
+    let program = recipe.build(target);
+    let diags = verify(&program, target, &Options::default());
+    let judged: Vec<Verdict> = (0..paths)
+        .filter_map(|seed| judge(&program, &program, target, &oracle::Model::REQUIRED, seed))
+        .filter(Verdict::is_meaningful)
+        .collect();
+    let wrong = judged.iter().find(|verdict| !verdict.is_right());
+    if let Some(wrong) = wrong.filter(|_| is_proved(&diags)) {
+        return Some(format!(
+            "{}\naccepted: {wrong:?}\n{diags:?}",
+            print(&program)
+        ));
+    }
+    let has_regions = program.regions().len() > 1;
+    let all_right = wrong.is_none() && !judged.is_empty();
+    if recipe.reads_back && !has_regions && all_right && !errors(&diags).is_empty() {
+        return Some(format!("{}\nrejected: {diags:#?}", print(&program)));
+    }
+    None
+}
+
+/// Searches programs of `profile` for a disagreement, and shrinks it.
+fn search(profile: Profile, seeds: std::ops::Range<u64>, paths: u64) {
+    for seed in seeds {
+        let target = target(TARGETS[seed as usize % 3]);
+        let drawn = recipe(&mut fastrand::Rng::with_seed(seed), target, profile);
+        if disagreement(target, &drawn, paths).is_some() {
+            let small = shrink(&drawn, |recipe| {
+                disagreement(target, recipe, paths).is_some()
+            });
+            let what = disagreement(target, &small, paths).unwrap_or_default();
+            panic!("{} (seed {seed})\n{what}", target.name);
+        }
+    }
+}
+
+#[test]
+fn agrees_with_the_oracle_on_random_flags() {
+    search(
+        Profile {
+            reads_back: true,
+            ..Profile::FLAGGED
+        },
+        0..10_000,
+        1,
+    );
+    search(Profile::FLAGGED, 0..5_000, 1);
+}
+
+#[test]
+fn agrees_with_the_oracle_on_loops_and_branches() {
+    let profile = Profile {
+        regions: true,
+        steps: 10,
+        ..Profile::FLAGGED
+    };
+    search(profile, 0..3_000, 8);
+}
+
+proptest::proptest! {
+    #[test]
+    fn agrees_with_the_oracle(recipe in strategy(target("trn3"), Profile { reads_back: true, ..Profile::FLAGGED })) {
+        proptest::prop_assert_eq!(disagreement(target("trn3"), &recipe, 1), None);
+    }
+}
