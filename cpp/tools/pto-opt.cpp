@@ -5,20 +5,18 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "PTO/IR/PTODialect.h"
 #include "PTO/Transforms/Passes.h"
-#include "mlir/InitAllDialects.h"
-#include "mlir/InitAllExtensions.h"
+#include "Tools.h"
 #include "mlir/InitAllPasses.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
 
 int main(int argc, char **argv) {
   mlir::DialectRegistry registry;
-  mlir::registerAllDialects(registry);
-  mlir::registerAllExtensions(registry);
+  mlir::pto::registerToolDialects(registry);
   mlir::registerAllPasses();
   mlir::pto::registerPTOPasses();
-  registry.insert<mlir::pto::PTODialect>();
-  return mlir::asMainReturnCode(
-      mlir::MlirOptMain(argc, argv, "pto optimizer driver\n", registry));
+  return mlir::pto::runWithLargeStack([&] {
+    return mlir::asMainReturnCode(
+        mlir::MlirOptMain(argc, argv, "pto optimizer driver\n", registry));
+  });
 }
