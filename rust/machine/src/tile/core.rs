@@ -7,10 +7,8 @@
 use super::descriptor::{SharedTile, Tile, capacity_of_code};
 use super::execute::{Outcome, execute};
 use super::fault::{Fault, Rule, require};
-use super::operation::{
-    Addend, DataAttributes, Destination, Form, Function, Operation, Post, Scalars, Source,
-    operand_groups,
-};
+use super::fields::{Addend, DataAttributes, Function, Post, Scalars};
+use super::operation::{Destination, Form, Operation, Source, operand_groups};
 use super::preflight::Room;
 use super::revision::{Arithmetic, Revision};
 use super::types::DataType;

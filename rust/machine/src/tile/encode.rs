@@ -16,7 +16,7 @@
 //! [`PE_MODE_MASKS`]: super::cooperative::PE_MODE_MASKS
 
 use super::fault::{Fault, Rule, require};
-use super::operation::{Post, ReluMode, group_columns};
+use super::fields::{Post, ReluMode, group_columns};
 use super::post::modes::PreQuantMode;
 use super::revision::Revision;
 use super::types::DataType;

@@ -6,8 +6,9 @@
 use super::arith::{Product, ScalePlane, StepControl, ieee, raw};
 use super::descriptor::Tile;
 use super::fault::{Fault, Rule};
+use super::fields::{DataAttributes, ReluMode, group_columns};
 use super::mx;
-use super::operation::{DataAttributes, Operation, ReluMode, Role, Sharing, group_columns};
+use super::operation::{Operation, Role, Sharing};
 use super::post::convert::Conversion;
 use super::post::modes::{self, Control, Parameter, Quantisation};
 use super::post::reduce::Reduction;

@@ -72,6 +72,12 @@ rules! {
         "Reserved bits are zero and coded fields hold assigned values.";
     MissingPost: BundleControl "pto:tile-fpatr-missing"
         "A matrix block carries one B.FPATR command.";
+    DuplicatePost: BundleControl "pto:tile-fpatr-duplicate"
+        "A matrix block carries only one B.FPATR command.";
+    LatePost: BundleControl "pto:tile-fpatr-order"
+        "B.FPATR comes before any command that binds operands of some processing element.";
+    ForeignPost: BundleControl "pto:tile-fpatr-not-matrix"
+        "B.FPATR belongs to matrix blocks only.";
     TypePair: TileLegality "pto:tile-type-pair"
         "The two input types belong to one class (or are both MX types).";
     SharedCount: TileLegality "pto:tile-shared-count"
@@ -204,7 +210,7 @@ mod tests {
             t.strip_prefix("pto:tile-")
                 .is_some_and(|rest| rest.chars().all(|c| c == '-' || c.is_ascii_lowercase()))
         };
-        assert!(tags.iter().all(|t| well_formed(t)), "{tags:?}");
+        assert!(tags.iter().all(well_formed), "{tags:?}");
         tags.sort_unstable();
         tags.dedup();
         assert_eq!(tags.len(), Rule::ALL.len());

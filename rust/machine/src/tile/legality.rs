@@ -2,10 +2,8 @@
 
 use super::cooperative::{ALL_ELEMENTS, MAX_GROUP_ROWS};
 use super::fault::{Fault, require};
-use super::operation::{
-    Addend, DataAttributes, Function, Operation, Post, Sharing, group_columns, operand_groups,
-    scalar_count,
-};
+use super::fields::{Addend, DataAttributes, Function, Post, group_columns};
+use super::operation::{Operation, Sharing, operand_groups, scalar_count};
 use super::preflight;
 use super::revision::Revision;
 use super::types::DataType;
@@ -42,12 +40,12 @@ pub fn post_fields(post: &Post, revision: Revision) -> Result<(), Fault> {
     require!(
         !post.c_scale || revision.has_column_scale(),
         ReservedField,
-        "expected the reserved accumulator-scale bit to be 0"
+        "expected the reserved accumulator-scale bit to be 0, found 1"
     );
     require!(
         !post.row_max_init || post.row_max,
         PostFields,
-        "expected row_max with row_max_init"
+        "expected row_max with row_max_init, found it absent"
     );
     require!(
         post.group_max == (post.group_code != 0),
@@ -60,7 +58,7 @@ pub fn post_fields(post: &Post, revision: Revision) -> Result<(), Fault> {
     require!(
         !post.max_abs || post.row_max || post.group_max,
         PostFields,
-        "expected row_max or group_max with max_abs"
+        "expected row_max or group_max with max_abs, found neither"
     );
     Ok(())
 }

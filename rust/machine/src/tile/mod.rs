@@ -8,9 +8,9 @@
 //! | module | what it knows |
 //! |---|---|
 //! | [`types`], [`layout`], [`descriptor`] | elements, cells, tiles, definedness |
-//! | [`encode`] | command words |
-//! | [`operation`] | one operation as encoded: function, fields, operand streams |
-//! | [`schema`], [`legality`], [`preflight`] | every rule, in the order the first failure wins |
+//! | [`encode`], [`header`] | command words, and their order in a block |
+//! | [`fields`], [`operation`] | one operation as encoded: function, fields, operand streams |
+//! | [`schema`], [`legality`], [`operands`], [`preflight`] | every rule, in the order the first failure wins |
 //! | [`cooperative`], [`mx`] | row shares of a group; block scales |
 //! | [`arith`] | the k loop, numeric (`ieee`) or on payload words (`raw`) |
 //! | [`post`] | activation, conversion, reductions, flags |
@@ -27,9 +27,12 @@ pub mod descriptor;
 pub mod encode;
 pub mod execute;
 pub mod fault;
+pub mod fields;
+pub mod header;
 pub mod layout;
 pub mod legality;
 pub mod mx;
+pub mod operands;
 pub mod operation;
 pub mod post;
 pub mod preflight;
@@ -40,7 +43,8 @@ pub mod types;
 pub use descriptor::{Descriptor, SharedState, SharedTile, Tile};
 pub use execute::{Outcome, Results, execute};
 pub use fault::{Fault, FaultKind, Rule};
+pub use fields::{Function, Post};
 pub use layout::Layout;
-pub use operation::{Function, Operation, Post, Role};
+pub use operation::{Operation, Role};
 pub use revision::{Arithmetic, Revision};
 pub use types::DataType;

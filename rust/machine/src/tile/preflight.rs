@@ -5,13 +5,14 @@
 //! judged. The numbers in the comments are the steps of docs/tile-isa.md.
 
 use super::cooperative;
-use super::descriptor::{Descriptor, MAX_LOCAL_CAPACITY, MAX_SHARED_CAPACITY};
+use super::descriptor::Descriptor;
 use super::fault::{Fault, Rule, require};
+use super::fields::{Function, Post, Scalars};
 use super::layout::Layout;
 use super::legality;
+use super::operands::{Operands, check_aliases, check_post_sources, check_shared, check_sources};
 use super::operation::{
-    Destination, Form, Function, Operation, Post, Role, Scalars, Sharing, Source, accumulator_type,
-    local_roles, shared_roles,
+    Destination, Form, Operation, Role, Sharing, accumulator_type, local_roles, shared_roles,
 };
 use super::post::modes::{self, Parameter, Quantisation};
 use super::revision::Revision;
@@ -47,7 +48,7 @@ pub struct Bound<'a> {
     /// Which operands are Shared.
     pub sharing: Sharing,
     /// The operands by role.
-    pub operands: [Option<Source<'a>>; Role::COUNT],
+    pub operands: Operands<'a>,
     /// The scalar quantisation and activation words, where known.
     pub scalars: Vec<Option<u64>>,
     /// What the destinations become: D, then RowMaxOut, then GroupMaxOut.
@@ -180,7 +181,7 @@ fn frame_of(
     require!(
         op.stream_ended,
         StreamEnd,
-        "expected the last source command to be marked as the last"
+        "expected the last source command to be marked as the last, found it unmarked"
     );
     legality::scalar_schema(op, post, revision)?;
     if !revision.checks_control_fields() {
@@ -190,7 +191,7 @@ fn frame_of(
     require!(
         !data.has_foreign_fields,
         AttributeFields,
-        "expected B.DATR with a type, RMode and Sat only"
+        "expected B.DATR with a type, RMode and Sat only, found another field set"
     );
     if revision.checks_control_fields() {
         legality::control_fields(post, &data)?;
@@ -225,11 +226,7 @@ fn frame_of(
 }
 
 /// The layout of A, C and D: that of a Local A, else that of C, else the narrowest for M.
-fn m_layout(
-    operands: &[Option<Source<'_>>; Role::COUNT],
-    sharing: Sharing,
-    m: u32,
-) -> Option<Layout> {
+fn m_layout(operands: &Operands<'_>, sharing: Sharing, m: u32) -> Option<Layout> {
     let layout = |role: Role| operands[role as usize]?.descriptor.map(|d| d.layout);
     let found = match sharing {
         Sharing::None | Sharing::Right => layout(Role::A),
@@ -257,157 +254,10 @@ fn check_scalar_values(op: &Operation<'_>, post: &Post) -> Result<(), Fault> {
     {
         Quantisation::parse(word, post.pre_quant.conversion)?;
     }
-    if post.relu == super::operation::ReluMode::Scalar
+    if post.relu == super::fields::ReluMode::Scalar
         && let Some(&Some(word)) = words.next()
     {
         modes::parse_relu_factor(word)?;
-    }
-    Ok(())
-}
-
-fn check_shared(role: Role, source: &Source<'_>, frame: &Frame) -> Result<(), Fault> {
-    let name = role.name();
-    let Some(descriptor) = &source.descriptor else {
-        return Err(Fault::new(
-            Rule::SharedReadiness,
-            format!("expected a Shared tile for {name}, found none"),
-        ));
-    };
-    require!(
-        source
-            .shared_state
-            .is_none_or(|s| s.is_ready(frame.revision)),
-        SharedReadiness,
-        "expected {name} to be initialised and published as a whole"
-    );
-    let schema = frame.shared(role);
-    schema.check(name, Some(Rule::SharedSchema), descriptor)?;
-    descriptor.check(name, MAX_SHARED_CAPACITY, frame.revision)?;
-    check_defined(name, source)
-}
-
-fn check_defined(name: &str, source: &Source<'_>) -> Result<(), Fault> {
-    if let Some((row, column)) = source.tile.and_then(|t| t.first_undefined()) {
-        require!(
-            false,
-            Undefined,
-            "expected {name} to be defined, found element ({row}, {column}) undefined"
-        );
-    }
-    Ok(())
-}
-
-/// One Local operand: geometry, definedness, shape, type, layout.
-fn check_local(
-    role: Role,
-    source: &Source<'_>,
-    schema: &Schema,
-    rule: Option<Rule>,
-    revision: Revision,
-) -> Result<(), Fault> {
-    let Some(descriptor) = &source.descriptor else {
-        return Ok(());
-    };
-    descriptor.check(role.name(), MAX_LOCAL_CAPACITY, revision)?;
-    check_defined(role.name(), source)?;
-    schema.check(role.name(), rule, descriptor)
-}
-
-fn check_post_sources(
-    operands: &[Option<Source<'_>>; Role::COUNT],
-    frame: &Frame,
-    post: &Post,
-) -> Result<(), Fault> {
-    require!(
-        post.pre_quant.accepts(frame.accumulator),
-        ModeAccumulator,
-        "expected a pre-quantisation mode for an {} accumulator, found mode {}",
-        frame.accumulator,
-        post.pre_quant.code()
-    );
-    for role in [Role::RowMaxIn, Role::Quant, Role::Prelu] {
-        let Some(source) = &operands[role as usize] else {
-            continue;
-        };
-        let schema = frame.local(role);
-        check_local(
-            role,
-            source,
-            &schema,
-            Some(Rule::PostSource),
-            frame.revision,
-        )?;
-        for &word in source.tile.map_or(&[][..], |t| t.words()) {
-            match role {
-                Role::Quant => drop(Quantisation::parse(word, post.pre_quant.conversion)?),
-                Role::Prelu => drop(modes::parse_relu_factor(word)?),
-                _ => {}
-            }
-        }
-    }
-    Ok(())
-}
-
-/// Step 9: the Local mathematical sources in stream order.
-fn check_sources(
-    operands: &[Option<Source<'_>>; Role::COUNT],
-    frame: &Frame,
-    post: &Post,
-    sharing: Sharing,
-    destinations: &[Destination],
-) -> Result<(), Fault> {
-    for role in [
-        Role::C,
-        Role::A,
-        Role::ScaleA,
-        Role::B,
-        Role::ScaleB,
-        Role::Bias,
-        Role::CScale,
-    ] {
-        let is_local = match role {
-            Role::A | Role::ScaleA => sharing != Sharing::Both,
-            Role::B | Role::ScaleB => sharing == Sharing::None,
-            _ => true,
-        };
-        let Some(source) = operands[role as usize].as_ref().filter(|_| is_local) else {
-            continue;
-        };
-        let rule = (role == Role::CScale).then_some(Rule::ColumnScale);
-        check_local(role, source, &frame.local(role), rule, frame.revision)?;
-        if role == Role::C && post.pre_quant.code() == 0 {
-            let (c, d) = (source.descriptor, destinations.first());
-            if let (Some(c), Some(d)) = (c, d) {
-                require!(
-                    c.capacity == d.capacity,
-                    AccumulatorCapacity,
-                    "expected C and D of one capacity, found {} and {} bytes",
-                    c.capacity,
-                    d.capacity
-                );
-            }
-        }
-    }
-    Ok(())
-}
-
-/// Step 10: C is named differently from D, CScale from every destination.
-fn check_aliases(
-    operands: &[Option<Source<'_>>; Role::COUNT],
-    destinations: &[Destination],
-) -> Result<(), Fault> {
-    let name = |role: Role| operands[role as usize].and_then(|s| s.name);
-    for (role, against) in [
-        (Role::C, destinations.get(..1).unwrap_or(&[])),
-        (Role::CScale, destinations),
-    ] {
-        let Some(source) = name(role) else { continue };
-        require!(
-            against.iter().all(|d| d.name != Some(source)),
-            Alias,
-            "expected {} to be named differently from the destination, found {source} for both",
-            role.name()
-        );
     }
     Ok(())
 }

@@ -2,9 +2,10 @@
 
 use super::descriptor::{Descriptor, Location};
 use super::fault::{Fault, Rule};
+use super::fields::group_columns;
 use super::layout::Layout;
 use super::mx;
-use super::operation::{Role, group_columns, scale_groups};
+use super::operation::{Role, scale_groups};
 use super::revision::Revision;
 use super::types::DataType;
 

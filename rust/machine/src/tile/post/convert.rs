@@ -54,23 +54,23 @@ impl Conversion {
             modes::Conversion::Shift => shift(word as u32 as i32, q.amount),
             modes::Conversion::Affine { offset_bits } => {
                 let x = activate(word, accumulator, column);
-                self.to_integer(x, Some((offset_bits, q.offset)))
+                self.integer(x, Some((offset_bits, q.offset)))
             }
-            modes::Conversion::Float => self.to_float(activate(word, accumulator, column)),
+            modes::Conversion::Float => self.float(activate(word, accumulator, column)),
             modes::Conversion::Identity if column.negative_factor.is_none() => (word, 0),
             modes::Conversion::Identity => {
                 let x = activate(word, accumulator, column);
                 if self.output == DataType::Fp32 {
-                    self.to_float(x)
+                    self.float(x)
                 } else {
-                    self.to_integer(x, None)
+                    self.integer(x, None)
                 }
             }
         }
     }
 
     /// Rounds to a whole number, clamps and offsets it in an affine mode, and fits it into D.
-    fn to_integer(&self, x: Activated, affine: Option<(u32, i64)>) -> (u64, u8) {
+    fn integer(&self, x: Activated, affine: Option<(u32, i64)>) -> (u64, u8) {
         let range = integer_range(self.output);
         let x = match x {
             Activated::Finite(x) => x,
@@ -110,7 +110,7 @@ impl Conversion {
         self.output.carrier(value as u64)
     }
 
-    fn to_float(&self, x: Activated) -> (u64, u8) {
+    fn float(&self, x: Activated) -> (u64, u8) {
         let Some(format) = self.output.float_format() else {
             return (0, 0);
         };
@@ -134,11 +134,11 @@ impl Conversion {
                     (u64::from(format.encode_rne(infinity)), 0)
                 }
             }
-            Activated::Finite(x) => self.finite_to_float(format, x),
+            Activated::Finite(x) => self.finite(format, x),
         }
     }
 
-    fn finite_to_float(&self, format: Format, x: f64) -> (u64, u8) {
+    fn finite(&self, format: Format, x: f64) -> (u64, u8) {
         let encoded = format.encode(x, self.rounding, Overflow::ToInfinity);
         let is_small = matches!(format, Format::F8E4M3FN | Format::HiF8);
         if encoded.overflow || (is_small && x.abs() > format.decode(format.largest())) {

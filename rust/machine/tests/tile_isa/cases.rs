@@ -1,18 +1,17 @@
 //! Cases of TMATMUL_ACC whose results were computed by executing the specification: fields, types
 //! and modes in raw arithmetic, and finite FP32 accumulation in the numeric one.
 
-mod tile_support;
-
+use crate::support::*;
 use pto_machine::tile::core::{Block, Completion, Core, Register};
 use pto_machine::tile::descriptor::{capacity_of_code, smallest_code_for};
-use pto_machine::tile::operation::{DataAttributes, ReluMode, Scalars, scalar_count};
+use pto_machine::tile::fields::{DataAttributes, ReluMode, Scalars};
+use pto_machine::tile::operation::scalar_count;
 use pto_machine::tile::post::modes::{Parameter, PreQuantMode};
 use pto_machine::tile::{
     Arithmetic, DataType, Descriptor, Fault, FaultKind, Function, Layout, Post, Revision, Tile,
 };
 use serde_json::Value;
 use std::collections::BTreeMap;
-use tile_support::*;
 
 const VARIABLE: &str = "PTO_TILE_CASES";
 

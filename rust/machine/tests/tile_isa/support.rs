@@ -2,7 +2,7 @@
 
 use pto_machine::tile::core::{Core, Register};
 use pto_machine::tile::descriptor::{Location, SharedState, SharedTile};
-use pto_machine::tile::operation::{Post, RMode, ReluMode};
+use pto_machine::tile::fields::{Post, RMode, ReluMode};
 use pto_machine::tile::post::modes::PreQuantMode;
 use pto_machine::tile::{DataType, Descriptor, Layout, Tile};
 use serde_json::Value;

@@ -1,13 +1,12 @@
 //! The facts that the specification's tests assert about its predicates, as (name, arguments,
 //! result) in the text of its language, evaluated by this project's own functions.
 
-use crate::tile_support::{data_type, install, word};
+use crate::support::{data_type, install, word};
 use pto_machine::tile::cooperative::PE_MODE_MASKS;
 use pto_machine::tile::core::Core;
+use pto_machine::tile::fields::{DataAttributes, RMode, ReluMode, group_columns};
 use pto_machine::tile::layout::CubeGeometry;
-use pto_machine::tile::operation::{
-    DataAttributes, RMode, ReluMode, Sharing, accumulator_type, group_columns, local_roles,
-};
+use pto_machine::tile::operation::{Sharing, accumulator_type, local_roles};
 use pto_machine::tile::post::modes::{Control, Parameter, PreQuantMode};
 use pto_machine::tile::types::{Scaling, mx_pair_legal, ordinary_pair_class};
 use pto_machine::tile::{

@@ -4,21 +4,18 @@
 //! arithmetic. Records that say too little to be run are counted and named by their reason; a
 //! record of a kind not known here fails.
 
-mod tile_predicates;
-mod tile_support;
-
+use crate::predicates;
+use crate::support::*;
 use pto_machine::tile::core::{Block, Completion, Core};
 use pto_machine::tile::encode::decode_post;
-use pto_machine::tile::operation::{
-    Addend, DataAttributes, RMode, ReluMode, Scalars, scalar_count,
-};
+use pto_machine::tile::fields::{Addend, DataAttributes, RMode, ReluMode, Scalars};
+use pto_machine::tile::operation::scalar_count;
 use pto_machine::tile::post::Column;
 use pto_machine::tile::post::convert::Conversion;
 use pto_machine::tile::post::modes::{PreQuantMode, Quantisation, relu_factor};
 use pto_machine::tile::{Arithmetic, DataType, FaultKind, Function, Post, Revision, Rule};
 use serde_json::Value;
 use std::collections::BTreeMap;
-use tile_support::*;
 
 const VARIABLE: &str = "PTO_TILE_SPEC";
 
@@ -38,7 +35,7 @@ fn every_record_passes() {
             "direct" => run_direct(record, number_slots(record), true),
             "direct-decoded" => run_direct(record, number_slots(record), false),
             "element-postprocess" => run_elements(record),
-            "predicate" => tile_predicates::run(record, &records),
+            "predicate" => predicates::run(record, &records),
             "decode-or-static" => run_named(record),
             other => panic!("{}: entry {other}", id(record)),
         };

@@ -1,0 +1,14 @@
+//! Tests of the tile ISA's machine through its public interface.
+
+#[cfg(test)]
+mod builders;
+#[cfg(test)]
+mod cases;
+#[cfg(test)]
+mod predicates;
+#[cfg(test)]
+mod rules;
+#[cfg(test)]
+mod spec;
+#[cfg(test)]
+mod support;
