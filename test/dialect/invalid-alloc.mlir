@@ -44,7 +44,7 @@ func.func @dynamic_sbuf() {
 }
 
 func.func @unranked() {
-  // expected-error@+1 {{result #0 must be memref of any type values, but got 'memref<*xf32, #pto.mem<psum>>'}}
+  // expected-error@+1 {{result #0 must be a memref, but got 'memref<*xf32, #pto.mem<psum>>'}}
   %0 = "pto.psum_alloc"() : () -> memref<*xf32, #pto.mem<psum>>
   return
 }

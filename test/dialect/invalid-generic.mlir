@@ -36,13 +36,13 @@ func.func @two_predicates(%w: !W, %x: !X, %c: !C, %p: i1) {
 }
 
 func.func @unranked(%w: memref<*xbf16, #pto.mem<sbuf>>, %x: !X, %c: !C) {
-  // expected-error@+1 {{operand #0 must be memref of any type values, but got 'memref<*xbf16, #pto.mem<sbuf>>'}}
+  // expected-error@+1 {{operand #0 must be a memref, but got 'memref<*xbf16, #pto.mem<sbuf>>'}}
   "pto.tmatmul"(%w, %x, %c) <{operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0>}> : (memref<*xbf16, #pto.mem<sbuf>>, !X, !C) -> ()
   return
 }
 
 func.func @tensor(%w: tensor<64x32xbf16>, %x: !X, %c: !C) {
-  // expected-error@+1 {{operand #0 must be memref of any type values, but got 'tensor<64x32xbf16>'}}
+  // expected-error@+1 {{operand #0 must be a memref, but got 'tensor<64x32xbf16>'}}
   "pto.tmatmul"(%w, %x, %c) <{operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0>}> : (tensor<64x32xbf16>, !X, !C) -> ()
   return
 }

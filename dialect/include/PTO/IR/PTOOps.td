@@ -18,6 +18,9 @@ include "PTO/IR/PTOAttributes.td"
 include "PTO/IR/PTOInterfaces.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
 
+// A buffer. What else it must be depends on the operation, which verifies it.
+def PTO_Buffer : Type<AnyMemRef.predicate, "a memref", "::mlir::MemRefType">;
+
 // Allocations and matmuls name these as what they touch. Neither a store to a
 // memref nor another allocation can stand for them.
 def PTO_PsumResource : Resource<"::mlir::pto::PsumResource">;
@@ -75,7 +78,7 @@ def PTO_PsumAllocOp : PTO_Op<"psum_alloc"> {
     OptionalAttr<I64Attr>:$offset,
     OptionalAttr<I64Attr>:$partition);
   let results = (outs
-    Res<AnyMemRef, "the buffer", [MemAlloc<PTO_PsumResource>]>:$buffer);
+    Res<PTO_Buffer, "the buffer", [MemAlloc<PTO_PsumResource>]>:$buffer);
   let assemblyFormat = "(`bank` `(` $bank^ `)`)?" #
                        "(`offset` `(` $offset^ `)`)?" #
                        "(`partition` `(` $partition^ `)`)?" #
@@ -99,7 +102,7 @@ def PTO_SbufAllocOp : PTO_Op<"sbuf_alloc"> {
     OptionalAttr<I64Attr>:$partition,
     OptionalAttr<I64Attr>:$offset);
   let results = (outs
-    Res<AnyMemRef, "the buffer", [MemAlloc<PTO_SbufResource>]>:$buffer);
+    Res<PTO_Buffer, "the buffer", [MemAlloc<PTO_SbufResource>]>:$buffer);
   let assemblyFormat = "(`partition` `(` $partition^ `)`)?" #
                        "(`offset` `(` $offset^ `)`)?" #
                        dictionaryFormat # "`:` type($buffer)";
@@ -139,7 +142,7 @@ class PTO_MatmulOp<string mnemonic, dag sources, list<string> sourceNames>
   let arguments = !con(
     sources,
     (ins
-      Arg<AnyMemRef, "the destination, `[M, N]` in psum",
+      Arg<PTO_Buffer, "the destination, `[M, N]` in psum",
           [MemRead, MemWrite]>:$dst,
       Optional<I1>:$start_if,
       Optional<I1>:$stop_if,
@@ -180,11 +183,11 @@ class PTO_MatmulOp<string mnemonic, dag sources, list<string> sourceNames>
 }
 
 defvar PTO_Lhs = (ins
-  Arg<AnyMemRef, "the stationary operand, `[K, M]` in sbuf", [MemRead]>:$lhs);
+  Arg<PTO_Buffer, "the stationary operand, `[K, M]` in sbuf", [MemRead]>:$lhs);
 defvar PTO_Rhs = (ins
-  Arg<AnyMemRef, "the moving operand, `[K, N]` in sbuf", [MemRead]>:$rhs);
+  Arg<PTO_Buffer, "the moving operand, `[K, N]` in sbuf", [MemRead]>:$rhs);
 defvar PTO_Accumulator = (ins
-  Arg<AnyMemRef, "the accumulator, `[M, N]`", [MemRead]>:$accumulator);
+  Arg<PTO_Buffer, "the accumulator, `[M, N]`", [MemRead]>:$accumulator);
 
 def PTO_TMatmulOp
     : PTO_MatmulOp<"tmatmul", !con(PTO_Lhs, PTO_Rhs), ["lhs", "rhs"]> {
@@ -216,7 +219,8 @@ def PTO_TMatmulAccOp
     `dst[M, N]`; a cell of `dst` that is still fresh is overwritten. The PE
     array adds in place: `accumulator` and `dst` are one buffer. They have one
     type, which is verified here; that they are one place is verified where
-    accesses are known (`[pto:accumulator-elsewhere]`).
+    accesses are known (`[pto:accumulator-elsewhere]`). The product is summed
+    first, then added to the cell in one step.
 
     ```mlir
     pto.tmatmul_acc ins(%acc, %w, %x : TC, TW, TX) outs(%acc : TC) acc<stop>
@@ -252,8 +256,8 @@ def PTO_MemsetOp : PTO_MoveOp<"memset"> {
   }];
   let arguments = !con(
     (ins
-      AnyTypeOf<[AnyInteger, AnyFloat]>:$value,
-      Arg<AnyMemRef, "the buffer", [MemWrite]>:$target,
+      AnyTypeOf<[AnyInteger, AnyFloat], "an integer or a float">:$value,
+      Arg<PTO_Buffer, "the buffer", [MemWrite]>:$target,
       Variadic<PTO_TokenType>:$after,
       OptionalAttr<PTO_EngineAttr>:$engine,
       UnitAttr:$inserted),
@@ -276,8 +280,8 @@ def PTO_CopyOp : PTO_MoveOp<"copy"> {
   }];
   let arguments = !con(
     (ins
-      Arg<AnyMemRef, "the buffer to read", [MemRead]>:$source,
-      Arg<AnyMemRef, "the buffer to overwrite", [MemWrite]>:$target,
+      Arg<PTO_Buffer, "the buffer to read", [MemRead]>:$source,
+      Arg<PTO_Buffer, "the buffer to overwrite", [MemWrite]>:$target,
       Variadic<PTO_TokenType>:$after,
       OptionalAttr<PTO_EngineAttr>:$engine),
     engineAttributes);
@@ -294,7 +298,7 @@ def PTO_CopyOp : PTO_MoveOp<"copy"> {
 class PTO_ExpectOp<string mnemonic, dag extra = (ins)> : PTO_Op<mnemonic> {
   let arguments = !con(
     (ins
-      Arg<AnyMemRef, "the buffer to look at", [MemRead, MemWrite]>:$buffer,
+      Arg<PTO_Buffer, "the buffer to look at", [MemRead, MemWrite]>:$buffer,
       ElementsAttr:$expected),
     extra);
   let assemblyFormat =
