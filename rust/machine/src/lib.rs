@@ -1,6 +1,26 @@
 //! The reference interpreter of the matrix engine: two semantics in one crate that knows no pass.
+//!
+//! | module | holds |
+//! |---|---|
+//! | [`code`] | executable programs: functions of flat instructions over slots |
+//! | [`exec`] | the interpreter |
+//! | [`scalar`] | arithmetic on one value |
+//! | [`hazards`] | accesses whose result the machine does not promise |
+//! | [`stats`] | counts, and the cost model |
+//! | [`report`] | diagnostics as data |
+//! | [`formats`], [`pe`] | number formats and the arithmetic of one matmul |
+//! | [`npy`] | reading and writing `.npy` files |
+//! | [`tile`] | the TMATMUL family of the tile ISA |
 
+pub mod code;
+pub mod exec;
 pub mod formats;
+pub mod hazards;
+mod memory;
 pub mod npy;
 pub mod pe;
+pub mod psum;
+pub mod report;
+pub mod scalar;
+pub mod stats;
 pub mod tile;

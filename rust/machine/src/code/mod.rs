@@ -10,6 +10,7 @@
 mod affine;
 mod build;
 mod inst;
+mod reach;
 pub mod types;
 
 pub use affine::{Affine, AffineOp};

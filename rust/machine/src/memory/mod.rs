@@ -6,7 +6,7 @@
 mod host;
 mod view;
 
-use pto_ir::{Placement, Space};
+use pto_ir::Placement;
 use smallvec::SmallVec;
 
 pub(crate) use host::HostBuffer;
@@ -29,12 +29,29 @@ impl BufferId {
 #[derive(Debug)]
 pub(crate) struct Buffer {
     pub(crate) element: ElementType,
-    pub(crate) space: Space,
     /// Where it was allocated.
     pub(crate) site: SiteId,
-    /// The first partition of a placed SBUF buffer.
-    pub(crate) partition: Option<u32>,
+    /// How a placed SBUF buffer lies over the partitions.
+    pub(crate) rows: Option<Rows>,
+    /// Distinguishes buffers that had the same place in the table.
+    serial: u64,
     pub(crate) storage: Storage,
+}
+
+/// The partitions of a placed SBUF buffer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Rows {
+    /// The first partition.
+    pub(crate) first: u32,
+    /// Elements in each.
+    pub(crate) elements: u64,
+}
+
+/// What a buffer is, without what is in it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Kind {
+    pub(crate) element: ElementType,
+    pub(crate) rows: Option<Rows>,
 }
 
 /// Where the elements of a buffer are.
@@ -58,6 +75,7 @@ const COLLECT_AFTER: u64 = 64 << 20;
 pub(crate) struct Memory {
     buffers: Vec<Option<Buffer>>,
     free: Vec<u32>,
+    allocations: u64,
     live_bytes: u64,
     collect_at: u64,
     pub(crate) psum: Psum,
@@ -70,6 +88,7 @@ impl Memory {
         Self {
             buffers: Vec::new(),
             free: Vec::new(),
+            allocations: 0,
             live_bytes: 0,
             collect_at: COLLECT_AFTER,
             psum,
@@ -78,25 +97,25 @@ impl Memory {
     }
 
     /// A buffer of `len` elements that hold nothing.
-    pub(crate) fn allocate(
-        &mut self,
-        element: ElementType,
-        space: Space,
-        len: u64,
-        site: SiteId,
-    ) -> Outcome<BufferId> {
-        let bytes = len.saturating_mul(element.bytes() as u64);
+    pub(crate) fn allocate(&mut self, kind: Kind, len: u64, site: SiteId) -> Outcome<BufferId> {
+        let width = kind.element.bytes();
+        let bytes = len.saturating_mul(width as u64);
         let host = (self.live_bytes.saturating_add(bytes) <= MEMORY_LIMIT)
-            .then(|| HostBuffer::new(len as usize, element.bytes()))
+            .then(|| HostBuffer::new(len as usize, width))
             .flatten()
             .ok_or_else(|| out_of_memory(bytes, site))?;
-        Ok(self.insert(Buffer {
-            element,
-            space,
-            site,
-            partition: None,
-            storage: Storage::Host(host),
-        }))
+        Ok(self.insert(kind, Storage::Host(host), site))
+    }
+
+    /// A buffer of the packed elements `contents`.
+    pub(crate) fn allocate_filled(
+        &mut self,
+        kind: Kind,
+        contents: Vec<u8>,
+        site: SiteId,
+    ) -> BufferId {
+        let host = HostBuffer::with_contents(contents, kind.element.bytes());
+        self.insert(kind, Storage::Host(host), site)
     }
 
     /// A PSUM buffer of `rows` partitions with `columns` fresh cells each.
@@ -109,21 +128,30 @@ impl Memory {
     ) -> Outcome<BufferId> {
         let Some(cells) = cell_type(element) else {
             let message = format!("psum holds f32, bf16 or i32, not {element}");
-            return Err(Box::new(Report::unusable("pto:psum-type", site, message)));
+            return Err(Box::new(Report::unusable(
+                "pto:element-type",
+                site,
+                message,
+            )));
         };
         let shape = self.psum.check_shape(rows, columns, placement, site)?;
         let buffer = self.psum.allocate(element, cells, shape, placement, site);
-        Ok(self.insert(Buffer {
+        let kind = Kind {
             element,
-            space: Space::Psum,
-            site,
-            partition: None,
-            storage: Storage::Psum(buffer),
-        }))
+            rows: None,
+        };
+        Ok(self.insert(kind, Storage::Psum(buffer), site))
     }
 
-    /// Adds a buffer.
-    pub(crate) fn insert(&mut self, buffer: Buffer) -> BufferId {
+    fn insert(&mut self, kind: Kind, storage: Storage, site: SiteId) -> BufferId {
+        self.allocations += 1;
+        let buffer = Buffer {
+            element: kind.element,
+            rows: kind.rows,
+            site,
+            serial: self.allocations,
+            storage,
+        };
         self.live_bytes += buffer.bytes();
         match self.free.pop() {
             Some(slot) => {
@@ -219,6 +247,61 @@ impl Memory {
                 })?;
             }
             _ => {}
+        }
+        Ok(())
+    }
+
+    /// Every element of `view`, packed; those that hold nothing are zero, and counted.
+    pub(crate) fn read_defined(&mut self, view: &View, site: SiteId) -> Outcome<(Vec<u8>, u64)> {
+        self.buffer(view, site)?;
+        let mut out = Vec::new();
+        let mut undefined = 0;
+        let Self {
+            psum,
+            words,
+            buffers,
+            ..
+        } = self;
+        let buffer = buffers.get(view.buffer.0 as usize).and_then(Option::as_ref);
+        match buffer.map(|buffer| (&buffer.storage, buffer.element.bytes())) {
+            Some((Storage::Host(host), _)) => {
+                gather(host, view, &mut out);
+                if host.is_all_defined() {
+                    return Ok((out, 0));
+                }
+                view.runs().for_each_segment(|start, len| {
+                    undefined += (start..start + len)
+                        .filter(|&at| host.first_undefined(at, 1).is_some())
+                        .count() as u64;
+                });
+            }
+            Some((Storage::Psum(buffer), width)) => {
+                for_each_region(view, buffer, |region| {
+                    undefined += psum.read_defined(buffer, region, site, words)?;
+                    for word in &*words {
+                        out.extend_from_slice(&word.to_le_bytes()[..width]);
+                    }
+                    Ok(())
+                })?;
+            }
+            _ => {}
+        }
+        Ok((out, undefined))
+    }
+
+    /// The cells of a PSUM buffer hold nothing: neither fresh nor data.
+    pub(crate) fn undefine_psum(&mut self, view: &View, site: SiteId) -> Outcome<()> {
+        self.buffer(view, site)?;
+        let Self { psum, buffers, .. } = self;
+        let buffer = buffers
+            .get_mut(view.buffer.0 as usize)
+            .and_then(Option::as_mut);
+        if let Some(Buffer {
+            storage: Storage::Psum(buffer),
+            ..
+        }) = buffer
+        {
+            psum.undefine(buffer, site);
         }
         Ok(())
     }
@@ -364,6 +447,15 @@ impl Memory {
 }
 
 impl Buffer {
+    /// The elements of a buffer outside PSUM, with a number for their contents: what has the same
+    /// number is the same.
+    pub(crate) fn host(&self) -> Option<(&HostBuffer, (u64, u64))> {
+        match &self.storage {
+            Storage::Host(host) => Some((host, (self.serial, host.version()))),
+            _ => None,
+        }
+    }
+
     /// Memory it takes, roughly.
     fn bytes(&self) -> u64 {
         match &self.storage {

@@ -12,8 +12,6 @@ mod grid;
 mod physical;
 mod plane;
 mod reference;
-#[cfg(test)]
-mod tests;
 
 use pto_ir::{Interval, Placement, Target};
 
@@ -142,7 +140,10 @@ impl Psum {
     }
 
     /// The cells of `buffer` hold nothing, whatever was there: an argument without contents.
-    pub(crate) fn undefine(&mut self, buffer: &PsumBuffer, site: SiteId) {
+    pub(crate) fn undefine(&mut self, buffer: &mut PsumBuffer, site: SiteId) {
+        if let Some(reference) = &mut buffer.reference {
+            reference.undefine(site);
+        }
         if let Some((physical, region)) = self.on_machine(buffer, &buffer.whole()) {
             physical.undefine(&region, site);
         }
@@ -156,7 +157,7 @@ impl Psum {
         write: &PeWrite<'_>,
     ) -> Outcome<()> {
         if let Some(cells) = &mut buffer.reference {
-            cells.pe_write(region, write);
+            cells.pe_write(region, write)?;
         }
         let Some(placed) = self.placed(buffer, region) else {
             return Ok(());
@@ -223,6 +224,41 @@ impl Psum {
         Ok(())
     }
 
+    /// As [`Self::read`] of the cells that hold something; the others are zero in `out`. Returns
+    /// how many those are.
+    pub(crate) fn read_defined(
+        &mut self,
+        buffer: &PsumBuffer,
+        region: &Region,
+        site: SiteId,
+        out: &mut Vec<u32>,
+    ) -> Outcome<u64> {
+        let parts = match (
+            &buffer.reference,
+            self.placed(buffer, region),
+            &mut self.physical,
+        ) {
+            (Some(reference), ..) => reference.values(region),
+            (None, Some(placed), Some(physical)) => physical
+                .values(&placed)
+                .iter()
+                .map(|part| own(buffer, self.target, part))
+                .collect(),
+            _ => Vec::new(),
+        };
+        let width = region.width();
+        let total = width * region.partitions.len() as usize;
+        out.clear();
+        out.resize(total, 0);
+        let (mut part_words, mut defined) = (Vec::new(), 0);
+        for part in parts {
+            self.read(buffer, &part, site, &mut part_words)?;
+            defined += part_words.len();
+            region.insert(&part, &part_words, out);
+        }
+        Ok((total - defined) as u64)
+    }
+
     /// The report of a read that gives `word` in the first meaning, at cell number `at`, and
     /// something else in model number `model`.
     fn diverging(
@@ -285,8 +321,29 @@ impl Psum {
     fn placed(&self, buffer: &PsumBuffer, region: &Region) -> Option<Region> {
         self.physical.as_ref()?;
         let place = buffer.placement?;
-        let first = (place.bank * self.target.bank_bytes + place.offset) / self.target.cell_bytes;
-        Some(region.shifted(place.partition, first))
+        Some(region.shifted(place.partition, first_column(self.target, place)))
+    }
+}
+
+/// The column of the first cell of a buffer placed at `place`.
+fn first_column(target: &Target, place: Placement) -> u32 {
+    (place.bank * target.bank_bytes + place.offset) / target.cell_bytes
+}
+
+/// Cells of the machine as cells of `buffer`, which they belong to.
+fn own(buffer: &PsumBuffer, target: &Target, placed: &Region) -> Region {
+    let Some(place) = buffer.placement else {
+        return placed.clone();
+    };
+    let back = |span: Interval, by: u32| Interval::new(span.start - by, span.end - by);
+    let first = first_column(target, place);
+    Region {
+        partitions: back(placed.partitions, place.partition),
+        columns: placed
+            .columns
+            .iter()
+            .map(|&span| back(span, first))
+            .collect(),
     }
 }
 
@@ -301,12 +358,20 @@ impl PsumBuffer {
 }
 
 impl Region {
+    /// `partitions` times one column interval.
+    pub(crate) fn new(partitions: Interval, columns: Interval) -> Self {
+        Self {
+            partitions,
+            columns: [columns].into_iter().collect(),
+        }
+    }
+
     /// One cell.
     pub(crate) fn cell(row: u32, column: u32) -> Self {
-        Self {
-            partitions: Interval::new(row, row + 1),
-            columns: [Interval::new(column, column + 1)].into_iter().collect(),
-        }
+        Self::new(
+            Interval::new(row, row + 1),
+            Interval::new(column, column + 1),
+        )
     }
 
     /// The region moved by `partitions` and `columns`.
@@ -327,6 +392,28 @@ impl Region {
         for &columns in &self.columns {
             visit(columns, skipped);
             skipped += columns.len() as usize;
+        }
+    }
+
+    /// Puts the words of `part`, a rectangle within the region, where they belong among the words
+    /// of the region, `out`.
+    fn insert(&self, part: &Self, words: &[u32], out: &mut [u32]) {
+        let width = self.width();
+        let Some(&columns) = part.columns.first() else {
+            return;
+        };
+        let mut skipped = 0;
+        for span in &self.columns {
+            if span.covers(columns) {
+                skipped += (columns.start - span.start) as usize;
+                break;
+            }
+            skipped += span.len() as usize;
+        }
+        let len = columns.len() as usize;
+        for (row, source) in (part.partitions.start..).zip(words.chunks_exact(len)) {
+            let start = (row - self.partitions.start) as usize * width + skipped;
+            out[start..start + len].copy_from_slice(source);
         }
     }
 

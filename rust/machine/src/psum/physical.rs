@@ -192,6 +192,18 @@ impl Physical {
         }
     }
 
+    /// The parts of `region` that hold something, or are about to: all but undefined cells.
+    pub(crate) fn values(&mut self, region: &Region) -> Vec<Region> {
+        self.find_patches(region);
+        let parts = self
+            .patches
+            .iter()
+            .filter(|patch| patch.before.phase != Phase::Undefined);
+        parts
+            .map(|patch| Region::new(patch.partitions, self.plane_columns(patch)))
+            .collect()
+    }
+
     /// The last instruction that put the cell at `partition` and `column` into its state.
     pub(crate) fn last_event(&self, partition: u32, column: u32) -> SiteId {
         let mut site = SiteId::NONE;

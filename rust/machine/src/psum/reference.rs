@@ -1,6 +1,7 @@
 //! The meaning of a program before legalization: per allocation, without banks and flags.
 //!
-//! A cell of an allocation is fresh until it is written. A `tmatmul` overwrites; a `tmatmul_acc`
+//! A cell of an allocation is fresh until it is written; a cell of an argument without contents is
+//! undefined, which is an error to add to as well. A `tmatmul` overwrites; a `tmatmul_acc`
 //! overwrites a fresh cell and adds to any other; every other write makes plain data; reading a
 //! fresh cell is an error.
 
@@ -22,14 +23,28 @@ pub(crate) struct ReferenceCells {
 /// The state of a cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct RefCell {
-    fresh: bool,
+    holds: Holds,
     site: SiteId,
+}
+
+/// What a cell holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Holds {
+    /// Nothing yet: a `tmatmul_acc` overwrites it.
+    Fresh,
+    /// Nothing that is known: a `tmatmul_acc` would add to it.
+    Unknown,
+    /// A value.
+    Value,
 }
 
 impl ReferenceCells {
     /// `rows` partitions of `columns` fresh cells, allocated at `site`.
     pub(crate) fn new(rows: u32, columns: u32, site: SiteId) -> Self {
-        let state = RefCell { fresh: true, site };
+        let state = RefCell {
+            holds: Holds::Fresh,
+            site,
+        };
         Self {
             states: Grid::new(rows, columns, state),
             plane: Plane::new(rows, columns),
@@ -37,16 +52,31 @@ impl ReferenceCells {
         }
     }
 
+    /// Its cells hold nothing that is known.
+    pub(crate) fn undefine(&mut self, site: SiteId) {
+        self.states.reset(RefCell {
+            holds: Holds::Unknown,
+            site,
+        });
+    }
+
     /// A matmul writes its sums to `region`.
-    pub(crate) fn pe_write(&mut self, region: &Region, write: &PeWrite<'_>) {
+    ///
+    /// # Errors
+    /// It adds to a cell that holds nothing known.
+    pub(crate) fn pe_write(&mut self, region: &Region, write: &PeWrite<'_>) -> Outcome<()> {
         let Self { states, plane, .. } = self;
         let after = RefCell {
-            fresh: false,
+            holds: Holds::Value,
             site: write.site,
         };
+        let mut unknown = None;
         region.for_each_span(|columns, skipped| {
             states.update(region.partitions, columns, |rows, part, before| {
-                let adds = write.accumulates && !before.fresh;
+                let adds = write.accumulates && before.holds != Holds::Fresh;
+                if adds && before.holds == Holds::Unknown {
+                    unknown = Some(before.site);
+                }
                 let base = if adds { Contents::Word } else { Contents::Zero };
                 let first = skipped + (part.start - columns.start) as usize;
                 for row in rows.start..rows.end {
@@ -57,6 +87,10 @@ impl ReferenceCells {
                 after
             });
         });
+        match unknown {
+            Some(from) => Err(unknown_add(write.site, from)),
+            None => Ok(()),
+        }
     }
 
     /// Another engine writes `words`, row by row, to `region`.
@@ -72,7 +106,10 @@ impl ReferenceCells {
                     let source = &words[first..first + part.len() as usize];
                     plane.row_mut(row, part).copy_from_slice(source);
                 }
-                RefCell { fresh: false, site }
+                RefCell {
+                    holds: Holds::Value,
+                    site,
+                }
             });
         });
     }
@@ -87,7 +124,7 @@ impl ReferenceCells {
         region.for_each_span(|columns, _| {
             self.states
                 .visit(region.partitions, columns, |rows, part, cell| {
-                    if cell.fresh && fresh.is_none() {
+                    if cell.holds != Holds::Value && fresh.is_none() {
                         fresh = Some((rows, part));
                     }
                 });
@@ -101,6 +138,20 @@ impl ReferenceCells {
             }
         }
         Ok(())
+    }
+
+    /// The parts of `region` that hold values.
+    pub(crate) fn values(&self, region: &Region) -> Vec<Region> {
+        let mut parts = Vec::new();
+        region.for_each_span(|columns, _| {
+            self.states
+                .visit(region.partitions, columns, |rows, part, cell| {
+                    if cell.holds == Holds::Value {
+                        parts.push(Region::new(rows, part));
+                    }
+                });
+        });
+        parts
     }
 
     /// The last instruction that wrote the cell.
@@ -124,4 +175,10 @@ impl ReferenceCells {
             allocated => report.with_note(allocated, "allocated here"),
         })
     }
+}
+
+fn unknown_add(site: SiteId, from: SiteId) -> Box<Report> {
+    let message = "adds to psum cells that hold nothing";
+    let report = Report::failed("pto:accumulate-undefined", site, message);
+    Box::new(report.with_note(from, "this argument has no contents"))
 }

@@ -1,0 +1,93 @@
+//! Copies, fills, and single elements.
+
+use smallvec::SmallVec;
+
+use super::convert::{convert, convert_bits};
+use super::{Machine, Numbers};
+use crate::code::{Index, ScalarSlot, Store, Transfer, ViewSlot};
+use crate::memory::View;
+use crate::report::{Outcome, Report, SiteId};
+
+impl Machine<'_> {
+    pub(super) fn copy(&mut self, op: &Transfer<ViewSlot>, site: SiteId) -> Outcome<()> {
+        let (source, dst) = (self.view(op.source).clone(), self.view(op.dst).clone());
+        if source.sizes() != dst.sizes() {
+            let (found, expected) = (source.sizes(), dst.sizes());
+            let message = format!("copies {found:?} elements to {expected:?}");
+            return Err(Box::new(Report::failed("pto:shape", site, message)));
+        }
+        self.charge_elements(source.len(), site)?;
+        self.check_engine_access(op.op.engine, &source, site)?;
+        self.check_engine_access(op.op.engine, &dst, site)?;
+        let from = self.memory.buffer(&source, site)?.element;
+        let to = self.memory.buffer(&dst, site)?.element;
+        self.memory.read(&source, site, &mut self.packed)?;
+        let bytes = if from == to {
+            &self.packed
+        } else {
+            convert(from, to, &self.packed, &mut self.converted);
+            &self.converted
+        };
+        self.memory.write(&dst, bytes, site)?;
+        let moved = (self.packed.len() + bytes.len()) as u64;
+        self.stats.transfer(op.op.engine, &dst, moved);
+        Ok(())
+    }
+
+    pub(super) fn fill(&mut self, op: &Transfer<ScalarSlot>, site: SiteId) -> Outcome<()> {
+        let dst = self.view(op.dst).clone();
+        self.charge_elements(dst.len(), site)?;
+        self.check_engine_access(op.op.engine, &dst, site)?;
+        let element = self.memory.buffer(&dst, site)?.element;
+        let value = self.get(op.source);
+        let bits = match op.source_type {
+            Some(from) if from != element => convert_bits(from, element, value),
+            _ => value,
+        };
+        let width = element.bytes();
+        let pattern = bits.to_le_bytes();
+        self.packed.clear();
+        for _ in 0..dst.len() {
+            self.packed.extend_from_slice(&pattern[..width]);
+        }
+        self.memory.write(&dst, &self.packed, site)?;
+        let moved = self.packed.len() as u64;
+        self.stats.fill(op.op.engine, &dst, moved);
+        Ok(())
+    }
+
+    pub(super) fn load(
+        &mut self,
+        dst: ScalarSlot,
+        slot: ViewSlot,
+        indices: &[Index],
+        site: SiteId,
+    ) -> Outcome<()> {
+        let indices = self.numbers(indices);
+        let view = &self.views[self.view_base() + slot.index()];
+        let at = element(view, &indices, site)?;
+        let bits = self.memory.load(view, at, site)?;
+        self.set(dst, bits);
+        Ok(())
+    }
+
+    pub(super) fn store(&mut self, store: &Store, site: SiteId) -> Outcome<()> {
+        let indices = self.numbers(&store.indices);
+        let bits = self.get(store.value);
+        let view = &self.views[self.view_base() + store.view.index()];
+        let at = element(view, &indices, site)?;
+        self.memory.store(view, at, bits, site)
+    }
+}
+
+/// The number of the element of `view` at `indices`.
+fn element(view: &View, indices: &Numbers, site: SiteId) -> Outcome<usize> {
+    view.element(indices).map_err(|dim| {
+        let sizes: SmallVec<[u64; 4]> = view.sizes();
+        let message = format!(
+            "index {} of dimension {dim} is outside a memref of {sizes:?}",
+            indices[dim]
+        );
+        Box::new(Report::failed("pto:out-of-bounds", site, message))
+    })
+}

@@ -1,0 +1,361 @@
+//! Allocations, and views of what was allocated.
+
+use pto_ir::Space;
+use smallvec::SmallVec;
+
+use super::Machine;
+use crate::code::{
+    Allocate, Expand, GlobalId, Index, Inst, Layout, Reinterpret, Reshape, ScalarSlot, Subview,
+    ViewCast, ViewSlot,
+};
+use crate::memory::{BufferId, Dim, Kind, Rows, Storage, View};
+use crate::report::{Outcome, Report, SiteId};
+
+type Dims = SmallVec<[Dim; 4]>;
+
+impl Machine<'_> {
+    pub(super) fn view_step(&mut self, inst: &Inst, site: SiteId) -> Outcome<()> {
+        match inst {
+            Inst::Allocate(allocate) => self.allocate(allocate, site)?,
+            Inst::Deallocate(slot) => {
+                let view = self.view(*slot).clone();
+                self.memory.deallocate(&view, site)?;
+            }
+            Inst::Global { dst, global } => self.get_global(*dst, *global, site)?,
+            Inst::Subview(subview) => self.subview(subview, site)?,
+            Inst::Collapse(reshape) => self.collapse(reshape, site)?,
+            Inst::Expand(expand) => self.expand(expand, site)?,
+            Inst::Reinterpret(reinterpret) => self.reinterpret(reinterpret, site)?,
+            Inst::Transpose {
+                dst,
+                src,
+                permutation,
+            } => {
+                let mut view = self.view(*src).clone();
+                let dims: Dims = permutation
+                    .iter()
+                    .filter_map(|&from| view.dims.get(from as usize).copied())
+                    .collect();
+                view.dims = dims;
+                self.set_view(*dst, view);
+            }
+            Inst::ViewCast(cast) => self.view_cast(cast, site)?,
+            Inst::Dim { dst, view, dim } => self.dim(*dst, *view, *dim, site)?,
+            Inst::MoveView { dst, src } => {
+                let view = self.view(*src).clone();
+                self.set_view(*dst, view);
+            }
+            Inst::SelectView {
+                dst,
+                condition,
+                yes,
+                no,
+            } => {
+                let chosen = if self.get(*condition) != 0 { *yes } else { *no };
+                let view = self.view(chosen).clone();
+                self.set_view(*dst, view);
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn allocate(&mut self, allocate: &Allocate, site: SiteId) -> Outcome<()> {
+        self.collect_garbage();
+        let sizes = self.sizes(&allocate.sizes, site)?;
+        let view = self.new_buffer(allocate, &sizes, site)?;
+        self.set_view(allocate.dst, view);
+        Ok(())
+    }
+
+    /// Allocates a buffer for `sizes` in the layout asked for.
+    pub(super) fn new_buffer(
+        &mut self,
+        allocate: &Allocate,
+        sizes: &[u64],
+        site: SiteId,
+    ) -> Outcome<View> {
+        let mut view = match &allocate.layout {
+            None => View::row_major(BufferId::NONE, sizes),
+            Some(layout) => strided(sizes, layout),
+        }
+        .ok_or_else(|| shape_report(site, "a memref of more elements than can be counted"))?;
+        if allocate.space == Space::Psum {
+            let rows = sizes.first().copied().unwrap_or(1);
+            let columns = sizes
+                .iter()
+                .skip(1)
+                .fold(1u64, |len, &size| len.saturating_mul(size));
+            if allocate.layout.is_some() {
+                return Err(shape_report(site, "psum buffers are row-major"));
+            }
+            let shape = (rows, columns);
+            let (element, place) = (allocate.element, allocate.placement);
+            view.buffer = self.memory.allocate_psum(element, shape, place, site)?;
+            return Ok(view);
+        }
+        let len = match view.extent() {
+            Some((low, high)) if low >= 0 => u64::try_from(high + 1).unwrap_or(u64::MAX),
+            Some(_) => return Err(shape_report(site, "a layout that begins before its buffer")),
+            None => 0,
+        };
+        let rows = allocate.placement.map(|place| Rows {
+            first: place.partition,
+            elements: sizes.iter().skip(1).product(),
+        });
+        let kind = Kind {
+            element: allocate.element,
+            rows,
+        };
+        view.buffer = self.memory.allocate(kind, len, site)?;
+        Ok(view)
+    }
+
+    fn get_global(&mut self, dst: ViewSlot, id: GlobalId, site: SiteId) -> Outcome<()> {
+        let global = &self.code.globals[id.index()];
+        let sizes: SmallVec<[u64; 4]> = global
+            .ty
+            .sizes
+            .iter()
+            .map(|size| size.unwrap_or(0))
+            .collect();
+        let view = View::row_major(self.globals[id.index()], &sizes)
+            .ok_or_else(|| shape_report(site, "a memref of more elements than can be counted"))?;
+        self.set_view(dst, view);
+        Ok(())
+    }
+
+    fn subview(&mut self, subview: &Subview, site: SiteId) -> Outcome<()> {
+        let source = self.view(subview.src);
+        let offsets = self.numbers(&subview.offsets);
+        let strides = self.numbers(&subview.strides);
+        let sizes = self.sizes(&subview.sizes, site)?;
+        let mut view = View {
+            buffer: source.buffer,
+            offset: source.offset,
+            dims: Dims::new(),
+        };
+        let parts = offsets.iter().zip(sizes).zip(strides).zip(&subview.kept);
+        for (number, (dim, part)) in source.dims.iter().zip(parts).enumerate() {
+            let (((&offset, size), step), &is_kept) = part;
+            check_part(number, *dim, (offset, size, step), site)?;
+            view.offset += offset * dim.stride;
+            if is_kept {
+                view.dims.push(Dim {
+                    size,
+                    stride: dim.stride.wrapping_mul(step),
+                });
+            }
+        }
+        self.set_view(subview.dst, view);
+        Ok(())
+    }
+
+    fn collapse(&mut self, reshape: &Reshape, site: SiteId) -> Outcome<()> {
+        let source = self.view(reshape.src);
+        let mut rest = &source.dims[..];
+        let mut dims = Dims::new();
+        for &len in &reshape.groups {
+            let (group, others) = rest.split_at((len as usize).min(rest.len()));
+            rest = others;
+            let Some(dim) = merge(group) else {
+                let message = "collapses dimensions that are not adjacent in memory";
+                return Err(Box::new(Report::failed("pto:layout", site, message)));
+            };
+            dims.push(dim);
+        }
+        let view = View {
+            buffer: source.buffer,
+            offset: source.offset,
+            dims,
+        };
+        self.set_view(reshape.dst, view);
+        Ok(())
+    }
+
+    fn expand(&mut self, expand: &Expand, site: SiteId) -> Outcome<()> {
+        let sizes = self.sizes(&expand.sizes, site)?;
+        let source = self.view(expand.src);
+        let mut rest = &sizes[..];
+        let mut dims = Dims::new();
+        for (dim, &len) in source.dims.iter().zip(&expand.groups) {
+            let (group, others) = rest.split_at((len as usize).min(rest.len()));
+            rest = others;
+            let whole = group
+                .iter()
+                .try_fold(1u64, |len, &size| len.checked_mul(size));
+            if whole != Some(dim.size) {
+                let message = format!("expands a dimension of {} into {group:?}", dim.size);
+                return Err(Box::new(Report::failed("pto:shape", site, message)));
+            }
+            let mut stride = dim.stride;
+            let mut parts: Dims = SmallVec::new();
+            for &size in group.iter().rev() {
+                parts.push(Dim { size, stride });
+                stride = stride.wrapping_mul(size as i64);
+            }
+            dims.extend(parts.into_iter().rev());
+        }
+        let view = View {
+            buffer: source.buffer,
+            offset: source.offset,
+            dims,
+        };
+        self.set_view(expand.dst, view);
+        Ok(())
+    }
+
+    fn reinterpret(&mut self, reinterpret: &Reinterpret, site: SiteId) -> Outcome<()> {
+        let source = self.view(reinterpret.src);
+        let sizes = self.sizes(&reinterpret.sizes, site)?;
+        let strides = self.numbers(&reinterpret.strides);
+        let view = View {
+            buffer: source.buffer,
+            offset: self.number(reinterpret.offset),
+            dims: sizes
+                .iter()
+                .zip(strides)
+                .map(|(&size, stride)| Dim { size, stride })
+                .collect(),
+        };
+        let len = match &self.memory.buffer(&view, site)?.storage {
+            Storage::Host(host) => host.len() as u64,
+            Storage::Psum(buffer) => u64::from(buffer.rows) * u64::from(buffer.columns),
+            Storage::Freed(_) => 0,
+        };
+        if !view.is_within(len) {
+            let message = format!("reinterprets a buffer of {len} elements beyond its end");
+            return Err(Box::new(Report::failed("pto:out-of-bounds", site, message)));
+        }
+        self.set_view(reinterpret.dst, view);
+        Ok(())
+    }
+
+    fn view_cast(&mut self, cast: &ViewCast, site: SiteId) -> Outcome<()> {
+        let view = self.view(cast.src).clone();
+        if let Some(wrong) = contradiction(&view, cast) {
+            return Err(Box::new(Report::failed("pto:shape", site, wrong)));
+        }
+        self.set_view(cast.dst, view);
+        Ok(())
+    }
+
+    fn dim(&mut self, dst: ScalarSlot, view: ViewSlot, dim: Index, site: SiteId) -> Outcome<()> {
+        let number = self.number(dim);
+        let dims = &self.view(view).dims;
+        let found = usize::try_from(number)
+            .ok()
+            .and_then(|number| dims.get(number));
+        let Some(&Dim { size, .. }) = found else {
+            let message = format!("dimension {number} of a memref of rank {}", dims.len());
+            return Err(Box::new(Report::failed("pto:out-of-bounds", site, message)));
+        };
+        self.set(dst, size);
+        Ok(())
+    }
+
+    /// The values of sizes: none may be negative.
+    fn sizes(&self, sizes: &[Index], site: SiteId) -> Outcome<SmallVec<[u64; 4]>> {
+        sizes
+            .iter()
+            .map(|&size| {
+                let size = self.number(size);
+                u64::try_from(size).map_err(|_| {
+                    shape_report(site, &format!("a dimension of negative size {size}"))
+                })
+            })
+            .collect()
+    }
+}
+
+/// A view of `sizes` in a strided layout; dynamic parts are taken as row-major from the start.
+fn strided(sizes: &[u64], layout: &Layout) -> Option<View> {
+    let mut view = View::row_major(BufferId::NONE, sizes)?;
+    view.offset = layout.offset.unwrap_or(0);
+    for (dim, stride) in view.dims.iter_mut().zip(&layout.strides) {
+        dim.stride = stride.unwrap_or(dim.stride);
+    }
+    Some(view)
+}
+
+/// Dimensions as one, if they step through memory as one.
+fn merge(group: &[Dim]) -> Option<Dim> {
+    let real = || group.iter().filter(|dim| dim.size != 1);
+    let Some(inner) = real().next_back() else {
+        let stride = group.last().map_or(1, |dim| dim.stride);
+        return Some(Dim { size: 1, stride });
+    };
+    let mut size = 1u64;
+    for dim in real().rev() {
+        let expected = inner.stride.checked_mul(i64::try_from(size).ok()?)?;
+        if size > 0 && dim.size > 0 && dim.stride != expected {
+            return None;
+        }
+        size = size.checked_mul(dim.size)?;
+    }
+    Some(Dim {
+        size,
+        stride: inner.stride,
+    })
+}
+
+/// An error unless the part lies within its dimension.
+fn check_part(
+    number: usize,
+    dim: Dim,
+    (offset, size, step): (i64, u64, i64),
+    site: SiteId,
+) -> Outcome<()> {
+    let last = i128::from(offset) + i128::from(size.saturating_sub(1)) * i128::from(step);
+    let range = 0..i128::from(dim.size);
+    // An empty part may begin at the very end.
+    let is_inside = if size == 0 {
+        (0..=i128::from(dim.size)).contains(&i128::from(offset))
+    } else {
+        range.contains(&i128::from(offset)) && range.contains(&last)
+    };
+    if is_inside {
+        return Ok(());
+    }
+    let message = format!(
+        "a subview of {size} from {offset} in steps of {step} leaves dimension {number}, which has {}",
+        dim.size
+    );
+    Err(Box::new(Report::failed("pto:out-of-bounds", site, message)))
+}
+
+/// What the type of a cast claims and the view does not have.
+fn contradiction(view: &View, cast: &ViewCast) -> Option<String> {
+    if view.dims.len() != cast.sizes.len() {
+        return Some(format!(
+            "casts rank {} to rank {}",
+            view.dims.len(),
+            cast.sizes.len()
+        ));
+    }
+    for (number, (dim, size)) in view.dims.iter().zip(&cast.sizes).enumerate() {
+        if size.is_some_and(|size| size != dim.size) {
+            let claimed = size.unwrap_or(0);
+            return Some(format!(
+                "casts dimension {number} of {} elements to {claimed}",
+                dim.size
+            ));
+        }
+    }
+    let layout = cast.layout.as_ref()?;
+    if layout.offset.is_some_and(|offset| offset != view.offset) {
+        return Some(format!("casts a view at offset {} to another", view.offset));
+    }
+    let mut strides = view.dims.iter().zip(&layout.strides);
+    let wrong = strides.position(|(dim, stride)| {
+        dim.size > 1 && stride.is_some_and(|stride| stride != dim.stride)
+    })?;
+    let found = view.dims[wrong].stride;
+    Some(format!(
+        "casts dimension {wrong} with stride {found} to another stride"
+    ))
+}
+
+fn shape_report(site: SiteId, message: &str) -> Box<Report> {
+    Box::new(Report::unusable("pto:shape", site, message))
+}

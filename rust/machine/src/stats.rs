@@ -1,0 +1,90 @@
+//! What a run did, counted, and the cost model: cycles of the machine, in one place.
+//!
+//! The PE takes one cycle a moving column, and a weight load of as many cycles as the stationary
+//! operand has rows whenever that operand is not the one before. Every other engine takes one cycle
+//! for each element of a partition. Engines run side by side, so the cycles of a run are at least
+//! those of its busiest engine.
+
+use pto_ir::{Engine, Target};
+
+use crate::memory::View;
+
+/// Number of engines that are counted, `Other` included.
+const ENGINES: usize = 6;
+
+/// Counts of one run.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Stats {
+    /// Instructions of each engine: see [`Self::engine`].
+    instructions: [u64; ENGINES],
+    /// Cycles of each engine.
+    cycles: [u64; ENGINES],
+    /// Multiply-adds of the PE.
+    pub macs: u64,
+    /// Bytes read and written by copies and fills.
+    pub bytes_moved: u64,
+    /// Fills of a buffer by an engine.
+    pub memsets: u64,
+    /// Multiply-adds that the array could have done in the cycles of the PE.
+    pub peak_macs: u64,
+}
+
+/// The size of a matmul.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct MatmulShape {
+    pub(crate) depth: u64,
+    pub(crate) rows: u64,
+    pub(crate) columns: u64,
+    pub(crate) is_new_weight: bool,
+}
+
+impl Stats {
+    /// Instructions and busy cycles of `engine`.
+    pub fn engine(&self, engine: Engine) -> (u64, u64) {
+        let at = engine as usize;
+        (self.instructions[at], self.cycles[at])
+    }
+
+    /// Cycles of the busiest engine.
+    pub fn cycles(&self) -> u64 {
+        self.cycles.iter().copied().max().unwrap_or(0)
+    }
+
+    /// The part of the array's multiply-adds that the PE did while it was busy, 0 to 1.
+    pub fn pe_utilisation(&self) -> f64 {
+        if self.peak_macs == 0 {
+            return 0.0;
+        }
+        self.macs as f64 / self.peak_macs as f64
+    }
+
+    pub(crate) fn matmul(&mut self, shape: MatmulShape, target: &Target) {
+        let load = if shape.is_new_weight { shape.depth } else { 0 };
+        let cycles = shape.columns + load;
+        self.count(Engine::Pe, cycles);
+        self.macs += shape.depth * shape.rows * shape.columns;
+        self.peak_macs += cycles * u64::from(target.pe_rows) * u64::from(target.pe_columns);
+    }
+
+    pub(crate) fn transfer(&mut self, engine: Engine, dst: &View, bytes: u64) {
+        self.count(engine, elements_per_partition(dst));
+        self.bytes_moved += bytes;
+    }
+
+    pub(crate) fn fill(&mut self, engine: Engine, dst: &View, bytes: u64) {
+        self.transfer(engine, dst, bytes);
+        self.memsets += u64::from(engine != Engine::Other);
+    }
+
+    fn count(&mut self, engine: Engine, cycles: u64) {
+        self.instructions[engine as usize] += 1;
+        self.cycles[engine as usize] += cycles;
+    }
+}
+
+fn elements_per_partition(view: &View) -> u64 {
+    match view.dims.first() {
+        Some(dim) if dim.size > 0 => view.len() / dim.size,
+        _ => view.len(),
+    }
+}
