@@ -94,10 +94,11 @@ fn header_rules(found: &mut Vec<Rule>) {
     case(accumulate(), |_, b| b.destinations[0].1 = 11);
     case(accumulate(), |_, b| post(b, |p| p.group_code = 10));
     case(accumulate(), |_, b| b.post = None);
-    case(accumulate(), |_, b| b.a_type = DataType::S8);
+    case(accumulate(), |_, b| b.a_type = DataType::Fp64);
     case(cooperate(), |_, b| b.shared.push(40));
     case(accumulate(), |_, b| b.sources.truncate(2));
     case(accumulate(), |_, b| b.destinations.push((2, 1)));
+    case(accumulate(), |_, b| b.function = 18);
     case(accumulate(), |_, b| b.stream_ended = false);
     case(quantised(), |_, b| b.scalars = None);
     case(accumulate(), |_, b| {
@@ -169,7 +170,7 @@ fn operand_rules(found: &mut Vec<Rule>) {
     case(scaled(), |core, _| {
         replace(core, 7, |d| d.data_type = DataType::S8)
     });
-    case(accumulate(), |_, b| post(b, |p| p.pre_quant = mode(1)));
+    case(quantised(), |_, b| post(b, |p| p.pre_quant = mode(3)));
     case(activated(), |core, _| {
         replace(core, 7, |d| d.valid_columns = 7)
     });
@@ -180,7 +181,7 @@ fn operand_rules(found: &mut Vec<Rule>) {
         replace(core, 5, |d| d.valid_columns = 11)
     });
     case(accumulate(), |core, _| {
-        replace(core, 4, |d| d.layout = Layout::CubeM32)
+        replace(core, 6, |d| d.layout = Layout::RowMajor)
     });
     case(accumulate(), |core, _| {
         replace(core, 5, |d| d.capacity = 129)
