@@ -1,14 +1,16 @@
 //! Speed of the PE matmul, as ratios measured in one run: against the fused multiply-add peak of
 //! this processor's AVX2 (or NEON) units, and against numpy doing the same work on one thread.
 //!
-//!     cargo bench -p pto-machine --bench pe -- --python=PATH
+//!     cargo bench -p pto-machine --bench pe -- [--json] [--python=PATH]
 //!
-//! Without `--python` (an interpreter with numpy and ml_dtypes) the second part is left out. Both
+//! Without `--python` (an interpreter with numpy and ml_dtypes) the second part is left out. `--json`
+//! measures only what has a bar, for `bench/run.py`. Both
 //! sides of a ratio are measured in turn, sample by sample, and the median of the ratios counts: so
 //! a change of clock frequency or a busy neighbour weighs on both.
 
 use pto_machine::pe::{CellType, ElementType, PeArray, Update, View};
 use pulp::{Arch, Simd, WithSimd};
+use serde_json::json;
 use std::error::Error;
 use std::hint::black_box;
 use std::process::Command;
@@ -16,11 +18,18 @@ use std::time::Instant;
 
 type Result<T> = std::result::Result<T, Box<dyn Error>>;
 
+/// K, M and N of the largest instruction of one bank.
+const INSTRUCTION: (usize, usize, usize) = (128, 128, 512);
 const SAMPLES: usize = 31;
 /// Seconds of one sample.
 const SAMPLE: f64 = 0.01;
 
 fn main() -> Result<()> {
+    let arguments: Vec<String> = std::env::args().collect();
+    let python = arguments.iter().find_map(|a| a.strip_prefix("--python="));
+    if arguments.iter().any(|a| a == "--json") {
+        return bars(python);
+    }
     println!("{:32} {:>12} {:>10} {:>8}", "", "ns", "GFLOP/s", "of peak");
     for (name, make) in [
         ("native", PeArray::new as fn() -> PeArray),
@@ -33,20 +42,70 @@ fn main() -> Result<()> {
             ElementType::F32,
             ElementType::U8,
         ] {
-            let mut case = Case::new(make(), element, (128, 128, 512));
-            report(&format!("{name} {element:?} 128x128x512"), &mut case)?;
+            let case = Case::new(make(), element, INSTRUCTION);
+            against_peak(case)?.print(&format!("{name} {element:?} 128x128x512"));
         }
         // bf16 whose products may leave the range of f32, so every step takes two roundings.
-        let mut wide = Case::new(make(), ElementType::Bf16, (128, 128, 512)).with_wide_range();
-        report(&format!("{name} Bf16 wide 128x128x512"), &mut wide)?;
-        let mut small = Case::new(make(), ElementType::Bf16, (16, 16, 16));
-        report(&format!("{name} Bf16 16x16x16"), &mut small)?;
+        let wide = Case::new(make(), ElementType::Bf16, INSTRUCTION).with_wide_range();
+        against_peak(wide)?.print(&format!("{name} Bf16 wide 128x128x512"));
+        let small = Case::new(make(), ElementType::Bf16, (16, 16, 16));
+        against_peak(small)?.print(&format!("{name} Bf16 16x16x16"));
     }
-    let python = std::env::args().find_map(|a| a.strip_prefix("--python=").map(str::to_owned));
-    python.map_or(Ok(()), |python| against_numpy(&python))
+    if let Some(python) = python {
+        println!("native Bf16 against numpy: {:.2}", against_numpy(python)?);
+    }
+    Ok(())
 }
 
-fn report(name: &str, case: &mut Case) -> Result<()> {
+/// The bars of the project, a JSON object a line.
+fn bars(python: Option<&str>) -> Result<()> {
+    let print = |name: &str, figure: f64, bar: f64| {
+        let figure = (figure * 1e3).round() / 1e3;
+        println!(
+            "{}",
+            json!({"name": name, "figure": figure, "bar": bar, "at_least": true})
+        );
+    };
+    let bf16 = |array| against_peak(Case::new(array, ElementType::Bf16, INSTRUCTION));
+    print(
+        "bf16 128x128x512, native / FMA peak",
+        bf16(PeArray::new())?.of_peak,
+        0.50,
+    );
+    print(
+        "bf16 128x128x512, portable / FMA peak",
+        bf16(PeArray::portable())?.of_peak,
+        0.20,
+    );
+    if let Some(python) = python {
+        print(
+            "bf16 128x128x512, native / numpy",
+            against_numpy(python)?,
+            0.8,
+        );
+    }
+    Ok(())
+}
+
+/// How fast a case is.
+struct Speed {
+    nanoseconds: f64,
+    gigaflops: f64,
+    of_peak: f64,
+}
+
+impl Speed {
+    fn print(&self, name: &str) {
+        let Self {
+            nanoseconds,
+            gigaflops,
+            of_peak,
+        } = self;
+        println!("{name:32} {nanoseconds:12.0} {gigaflops:10.2} {of_peak:8.2}");
+    }
+}
+
+fn against_peak(mut case: Case) -> Result<Speed> {
     case.run()?;
     let (mut ratios, mut best) = (Vec::new(), 0f64);
     for _ in 0..SAMPLES {
@@ -55,10 +114,11 @@ fn report(name: &str, case: &mut Case) -> Result<()> {
         ratios.push(flops / peak);
         best = best.max(flops);
     }
-    let nanoseconds = case.flops() / best * 1e9;
-    let (gigaflops, ratio) = (best / 1e9, median(ratios));
-    println!("{name:32} {nanoseconds:12.0} {gigaflops:10.2} {ratio:8.2}");
-    Ok(())
+    Ok(Speed {
+        nanoseconds: case.flops() / best * 1e9,
+        gigaflops: best / 1e9,
+        of_peak: median(ratios),
+    })
 }
 
 fn median(mut values: Vec<f64>) -> f64 {
@@ -190,10 +250,11 @@ fn peak_flops() -> f64 {
     }
 }
 
-/// C[128, 512] += W[128, 128]^T . X[128, 512], cast from bf16 each time: what both sides do.
-fn against_numpy(python: &str) -> Result<()> {
+/// Our speed over numpy's in C[128, 512] += W[128, 128]^T . X[128, 512], where both cast from bf16
+/// each time.
+fn against_numpy(python: &str) -> Result<f64> {
     let script = concat!(env!("CARGO_MANIFEST_DIR"), "/benches/numpy_matmul.py");
-    let mut case = Case::new(PeArray::new(), ElementType::Bf16, (128, 128, 512));
+    let mut case = Case::new(PeArray::new(), ElementType::Bf16, INSTRUCTION);
     let mut ratios = Vec::new();
     for _ in 0..9 {
         let samples: Result<Vec<f64>> = (0..SAMPLES).map(|_| case.flops_per_second()).collect();
@@ -204,13 +265,7 @@ fn against_numpy(python: &str) -> Result<()> {
             .trim()
             .parse()
             .map_err(|_| String::from_utf8_lossy(&output.stderr).into_owned())?;
-        println!(
-            "numpy, one thread: {:.2} GFLOP/s, native Bf16: {:.2}",
-            theirs / 1e9,
-            ours / 1e9
-        );
         ratios.push(ours / theirs);
     }
-    println!("native Bf16 against numpy: {:.2}", median(ratios));
-    Ok(())
+    Ok(median(ratios))
 }
