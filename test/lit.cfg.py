@@ -26,6 +26,7 @@ def built(*path):
 config.substitutions += [
     ("%pto_opt", built("bin", "pto-opt")),
     ("%pto_run", built("bin", "pto-run")),
+    ("%capi_test", built("test", "bin", "pto-capi-test")),
     ("%plugin", built("lib", "PTOPlugin.so")),
     ("%mlir_opt", os.path.join(config.llvm_tools_dir, "mlir-opt")),
     ("%source_dir", config.pto_source_dir),

@@ -161,7 +161,7 @@ MLIR_CAPI_EXPORTED uint32_t ptoOpOperandEffects(MlirOperation op,
                                                 uint32_t operand);
 
 /// Whether `op` gives another view of its one memref operand: subview, cast,
-/// collapse_shape, expand_shape, reinterpret_cast and the like.
+/// collapse_shape, expand_shape, reinterpret_cast, transpose and the like.
 MLIR_CAPI_EXPORTED bool ptoOpIsView(MlirOperation op);
 
 #ifdef __cplusplus

@@ -10,7 +10,6 @@
 #include "PTO/IR/Targets.h"
 #include "mlir/CAPI/IR.h"
 #include "mlir/CAPI/Registration.h"
-#include "mlir/Interfaces/CastInterfaces.h"
 #include "mlir/Interfaces/ViewLikeInterface.h"
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -253,33 +252,40 @@ static uint32_t getBit(MemoryEffects::Effect *effect) {
   return isa<MemoryEffects::Allocate>(effect) ? allocates : frees;
 }
 
-uint32_t ptoOpOperandEffects(MlirOperation op, uint32_t operand) {
-  Value value = unwrap(op)->getOperand(operand);
-  bool isMemref = isa<BaseMemRefType>(value.getType());
+/// Whether `effect` is on the memory behind `operand`.
+static bool isEffectOn(const MemoryEffects::EffectInstance &effect,
+                       OpOperand &operand) {
+  if (auto *exact = effect.getEffectValue<OpOperand *>())
+    return exact == &operand;
+  if (Value value = effect.getValue())
+    return value == operand.get();
+  // An effect on no value in particular may be on any memref, except that a
+  // matmul says by its one on PSUM only that START reaches other cells.
+  return !effect.getSymbolRef() && !isa<PsumResource>(effect.getResource()) &&
+         isa<BaseMemRefType>(operand.get().getType());
+}
+
+uint32_t ptoOpOperandEffects(MlirOperation op, uint32_t index) {
+  OpOperand &operand = unwrap(op)->getOpOperand(index);
   auto interface = dyn_cast<MemoryEffectOpInterface>(unwrap(op));
   if (!interface)
-    return isMemref ? reads | writes : 0;
+    return isa<BaseMemRefType>(operand.get().getType()) ? reads | writes : 0;
   SmallVector<MemoryEffects::EffectInstance> effects;
   interface.getEffects(effects);
   uint32_t bits = 0;
-  for (const MemoryEffects::EffectInstance &effect : effects) {
-    // An effect on no value in particular may be on any memref, except that a
-    // matmul says by its one on PSUM only that START reaches other cells.
-    bool isAnywhere = !effect.getValue() && !effect.getSymbolRef() &&
-                      !isa<PsumResource>(effect.getResource());
-    if (effect.getValue() == value || (isAnywhere && isMemref))
+  for (const MemoryEffects::EffectInstance &effect : effects)
+    if (isEffectOn(effect, operand))
       bits |= getBit(effect.getEffect());
-  }
   return bits;
 }
 
 bool ptoOpIsView(MlirOperation op) {
   Operation *view = unwrap(op);
-  if (!isa<ViewLikeOpInterface, CastOpInterface>(view) ||
-      view->getNumResults() != 1 ||
-      !isa<BaseMemRefType>(view->getResult(0).getType()))
-    return false;
-  return llvm::count_if(view->getOperandTypes(), [](Type type) {
-           return isa<BaseMemRefType>(type);
-         }) == 1;
+  auto isMemref = [](Type type) { return isa<BaseMemRefType>(type); };
+  // Not every view says so by the interface; but what turns one memref into
+  // another and touches no memory can give nothing else.
+  return view->getNumResults() == 1 && view->getNumRegions() == 0 &&
+         isMemref(view->getResultTypes().front()) &&
+         llvm::count_if(view->getOperandTypes(), isMemref) == 1 &&
+         (isa<ViewLikeOpInterface>(view) || isMemoryEffectFree(view));
 }
