@@ -2,14 +2,13 @@
 
 use anyhow::{Result, bail};
 use pto_ir::{Diag, Plan, Program, Severity, Target};
+use pto_passes::{legalize_acc, mark_first, order_column_tiles, reset_acc};
 
 use crate::apply::apply;
 use crate::bridge::ffi;
 use crate::diag::Message;
 use crate::handle::Op;
-use crate::pending::{
-    self, legalize_acc, mark_first, order_column_tiles, reset_acc, validate, verify_acc,
-};
+use crate::pending::{validate, verify_acc};
 use crate::read::{Detail, Reading, read};
 use crate::report;
 
@@ -73,13 +72,13 @@ impl Choice {
 fn legalize_options(options: &ffi::Options) -> Result<legalize_acc::Options> {
     Ok(legalize_acc::Options {
         profile: match options.profile.as_str() {
-            "" | "sound" => pending::Profile::Sound,
-            "naive" => pending::Profile::Naive,
+            "" | "sound" => legalize_acc::Profile::Sound,
+            "naive" => legalize_acc::Profile::Naive,
             other => bail!(unknown_value("profile", other, &["sound", "naive"])),
         },
         stop: match options.stop.as_str() {
-            "" | "chain" => pending::StopAt::Chain,
-            "cluster" => pending::StopAt::Cluster,
+            "" | "chain" => legalize_acc::Stop::Chain,
+            "cluster" => legalize_acc::Stop::Cluster,
             other => bail!(unknown_value("stop", other, &["chain", "cluster"])),
         },
         strict: options.strict,
