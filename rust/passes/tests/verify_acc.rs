@@ -1,6 +1,10 @@
 //! `verify_acc` against cases worked by hand and against the oracle.
 
-#![allow(clippy::expect_used, reason = "a test stops at the first surprise")]
+#![allow(
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a test stops at the first surprise"
+)]
 
 use pto_ir::{Diag, Program, Severity, Target};
 use pto_passes::verify_acc::{Extent, Model, Options, is_proved, verify};
@@ -385,6 +389,7 @@ fn disagreement(target: &'static Target, recipe: &Recipe, paths: u64) -> Option<
 
 /// Searches programs of `profile` for a disagreement, and shrinks it.
 fn search(profile: Profile, seeds: std::ops::Range<u64>, paths: u64) {
+    let (mut proved, mut refused) = (0, 0);
     for seed in seeds {
         let target = target(TARGETS[seed as usize % 3]);
         let drawn = recipe(&mut fastrand::Rng::with_seed(seed), target, profile);
@@ -395,7 +400,20 @@ fn search(profile: Profile, seeds: std::ops::Range<u64>, paths: u64) {
             let what = disagreement(target, &small, paths).unwrap_or_default();
             panic!("{} (seed {seed})\n{what}", target.name);
         }
+        let program = drawn.build(target);
+        let diags = verify(&program, target, &Options::default());
+        let matmuls = program
+            .insts()
+            .iter()
+            .filter(|inst| inst.matmul().is_some())
+            .count();
+        proved += usize::from(matmuls > 1 && is_proved(&diags));
+        refused += usize::from(!errors(&diags).is_empty());
     }
+    assert!(
+        proved > 100 && refused > 100,
+        "{proved} proved, {refused} refused: says little"
+    );
 }
 
 #[test]

@@ -8,13 +8,15 @@ use pto_ir::{
 
 use super::findings::{Findings, Kind, Where};
 use super::flow::{self, Node};
-use super::layout::{Layout, Misplaced, Piece, zero_region};
+use super::layout::{Layout, Misplaced, Piece, Place, zero_region};
 use super::memory::{Cell, FRESH_ON_A_PATH, Lost, MAYBE_OPEN, NONE, OPEN, State};
+use super::survey::Survey;
 use super::worlds::{Event, Machine, Scope, Transitions, VALUED};
 
 pub(super) struct Check<'a> {
     program: &'a Program,
     target: &'a Target,
+    has_flow: bool,
     layout: Layout,
     transitions: Transitions,
     findings: Findings,
@@ -34,11 +36,17 @@ struct Write {
 }
 
 impl<'a> Check<'a> {
-    pub(super) fn new(program: &'a Program, target: &'a Target, machines: Vec<Machine>) -> Self {
+    pub(super) fn new(
+        program: &'a Program,
+        target: &'a Target,
+        survey: &Survey,
+        machines: Vec<Machine>,
+    ) -> Self {
         Self {
             program,
             target,
-            layout: Layout::new(program, target),
+            has_flow: survey.has_flow,
+            layout: Layout::new(program, target, &survey.cuts),
             transitions: Transitions::new(machines),
             findings: Findings::default(),
             misplaced_tiles: Vec::new(),
@@ -60,13 +68,14 @@ impl<'a> Check<'a> {
                 .map(|&inst| tile_position(self.program, inst)),
         );
         let Self {
+            program,
             layout,
             transitions,
             findings,
             ..
         } = self;
         let rest = limit.saturating_sub(diags.len());
-        diags.extend(findings.diags(&layout, transitions.machines(), rest));
+        diags.extend(findings.diags(program, &layout, transitions.machines(), rest));
         diags
     }
 
@@ -93,7 +102,7 @@ impl<'a> Check<'a> {
     // The graph.
 
     fn walk(&mut self) {
-        let nodes = flow::graph(self.program);
+        let nodes = flow::graph(self.program, self.has_flow);
         let mut before: Vec<Option<State>> = vec![None; nodes.len()];
         let mut is_target = vec![false; nodes.len()];
         for edge in nodes.iter().flat_map(|node| &node.edges) {
@@ -156,7 +165,7 @@ impl<'a> Check<'a> {
                 continue;
             };
             let (id, worlds) = (AllocId::new(index), self.transitions.initial(true));
-            for &piece in self.layout.pieces_of_alloc(id) {
+            for &piece in self.layout.pieces(self.layout.place_of_alloc(id)) {
                 for strip in piece.strips.start..piece.strips.end {
                     let strips = state.bank_mut(piece.bank);
                     let mut taken: Vec<Lost> = Vec::new();
@@ -215,8 +224,8 @@ impl<'a> Check<'a> {
         {
             if self.is_psum(used.access) {
                 let alloc = program.access(used.access).alloc;
-                let pieces = self.layout.pieces_of_access(used.access).to_vec();
-                self.read(Some(inst), alloc, &pieces, Event::Read, state);
+                let place = self.layout.place_of_access(used.access);
+                self.read(Some(inst), alloc, place, Event::Read, state);
             }
         }
     }
@@ -334,6 +343,7 @@ impl<'a> Check<'a> {
 
     fn write(&mut self, write: Write, access: AccessId, state: &mut State) {
         let Self {
+            program,
             layout,
             transitions,
             findings,
@@ -345,7 +355,7 @@ impl<'a> Check<'a> {
             Event::PeOverwrite { .. } | Event::PeAccumulate { .. }
         );
         let needs_value = matches!(write.event, Event::PeAccumulate { .. });
-        for &piece in layout.pieces_of_access(access) {
+        for &piece in layout.pieces(layout.place_of_access(access)) {
             for strip in piece.strips.start..piece.strips.end {
                 let partitions = || layout.partitions(piece.bank, strip as usize);
                 let place = |bytes| Where {
@@ -367,7 +377,7 @@ impl<'a> Check<'a> {
                 let mut taken: Vec<Lost> = Vec::new();
                 state.bank_mut(piece.bank)[strip as usize].change(piece.bytes, |cell, bytes| {
                     if cell.owner != owner {
-                        let is_needed = |old| layout.is_needed_after(old, write.inst);
+                        let is_needed = |old| layout.is_needed_after(program, old, write.inst);
                         if cell.worlds & VALUED != 0
                             && let Some(old) = cell.owner().filter(|&old| is_needed(old))
                         {
@@ -410,11 +420,12 @@ impl<'a> Check<'a> {
         &mut self,
         inst: Option<InstId>,
         alloc: AllocId,
-        pieces: &[Piece],
+        place: Place,
         event: Event,
         state: &mut State,
     ) {
-        for &piece in pieces {
+        for index in 0..self.layout.pieces(place).len() {
+            let piece = self.layout.pieces(place)[index];
             for strip in piece.strips.start..piece.strips.end {
                 let meeting = state.bank(piece.bank)[strip as usize].meeting(piece.bytes);
                 let is_fine = meeting.iter().all(|segment| {
@@ -484,7 +495,7 @@ impl<'a> Check<'a> {
     /// A buffer is allocated or its life ends: its own cells become fresh.
     fn renew(&mut self, alloc: AllocId, state: &mut State) {
         let owner = alloc.index() as u32;
-        for &piece in self.layout.pieces_of_alloc(alloc) {
+        for &piece in self.layout.pieces(self.layout.place_of_alloc(alloc)) {
             for strip in piece.strips.start..piece.strips.end {
                 if !state.lost.is_empty() {
                     state.recover(alloc, piece.bank, strip, piece.bytes);
@@ -524,8 +535,8 @@ impl<'a> Check<'a> {
         for (index, alloc) in self.program.allocs().iter().enumerate() {
             if alloc.escapes && alloc.space == Space::Psum {
                 let id = AllocId::new(index);
-                let pieces = self.layout.pieces_of_alloc(id).to_vec();
-                self.read(None, id, &pieces, Event::Exit, state);
+                let place = self.layout.place_of_alloc(id);
+                self.read(None, id, place, Event::Exit, state);
             }
         }
     }

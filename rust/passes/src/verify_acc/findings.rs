@@ -1,6 +1,6 @@
 //! What the analysis found, and how it is said.
 
-use pto_ir::{AllocId, Diag, InstId, Interval, Site};
+use pto_ir::{AllocId, Diag, InstId, Interval, Program, Site};
 use rustc_hash::FxHashMap;
 
 use super::layout::Layout;
@@ -141,11 +141,16 @@ impl Findings {
     /// The diagnostics, in program order, at most `limit` of them.
     pub(super) fn diags(
         mut self,
+        program: &Program,
         layout: &Layout,
         machines: &[Machine],
         limit: usize,
     ) -> Vec<Diag> {
-        let position = |finding: &Finding| finding.inst.map_or(u32::MAX, |inst| layout.order(inst));
+        let position = |finding: &Finding| {
+            finding
+                .inst
+                .map_or(u32::MAX, |inst| layout.order(program, inst))
+        };
         self.list
             .sort_by_key(|finding| (position(finding), finding.kind.code()));
         let hidden = self.list.len().saturating_sub(limit);
@@ -276,7 +281,7 @@ impl Teller<'_> {
             partitions,
             bytes,
         } = finding.place;
-        let pieces = self.layout.pieces_of_alloc(alloc);
+        let pieces = self.layout.pieces(self.layout.place_of_alloc(alloc));
         let first = pieces.first().map_or((0, 0, 0), |piece| {
             let partitions = self
                 .layout

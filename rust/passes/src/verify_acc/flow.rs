@@ -25,8 +25,20 @@ pub(super) struct Edge {
 }
 
 /// The graph of `program`; node 0 is the entry. Nodes stand in program order, so that going
-/// through them in order meets every node after those before it, but for loops.
-pub(super) fn graph(program: &Program) -> Vec<Node> {
+/// through them in order meets every node after those before it, but for loops. Without `has_flow`
+/// the function is known to be one straight line.
+pub(super) fn graph(program: &Program, has_flow: bool) -> Vec<Node> {
+    if let (false, Some(block)) = (has_flow, program.blocks().first()) {
+        let end = block.insts.len();
+        let line = Node {
+            block: BlockId::new(0),
+            first: 0,
+            end,
+            edges: Vec::new(),
+            is_exit: true,
+        };
+        return vec![line];
+    }
     let mut builder = Builder {
         program,
         nodes: Vec::new(),

@@ -4,9 +4,13 @@
 //! a byte interval in some consecutive strips of one bank. Both are computed once, so that a step of
 //! the analysis meets nothing but small integers.
 
+use std::cell::OnceCell;
+
 use pto_ir::{
     Access, AccessId, Alloc, AllocId, InstId, Interval, Op, Program, Space, Target, ZeroWindow,
 };
+
+use super::survey::Cuts;
 
 /// A byte interval in consecutive strips of one bank.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,7 +24,7 @@ pub(super) struct Piece {
 
 /// The place of an access or of a whole buffer.
 #[derive(Clone, Copy, Debug, Default)]
-struct Place {
+pub(super) struct Place {
     first_piece: u32,
     piece_count: u32,
 }
@@ -49,30 +53,37 @@ pub(super) struct Layout {
     pieces: Vec<Piece>,
     accesses: Vec<Place>,
     allocs: Vec<Place>,
-    /// By instruction: its position in the walk of the program.
-    order: Vec<u32>,
-    /// By buffer: the position after which nothing needs its old contents.
-    last_need: Vec<u32>,
+    /// Computed when first asked for: most functions never do.
+    needs: OnceCell<Needs>,
     /// Buffers that cannot be placed, by first use.
     pub(super) misplaced: Vec<(AllocId, Misplaced)>,
 }
 
+/// The order of instructions, and how long buffers matter.
+struct Needs {
+    /// By instruction: its position in the walk of the program.
+    order: Vec<u32>,
+    /// By buffer: the position after which nothing needs its old contents.
+    last: Vec<u32>,
+}
+
 /// A physical rectangle: partitions, and bytes from the start of a partition.
-type Rectangle = (Interval, Interval);
+pub(super) type Rectangle = (Interval, Interval);
 
 impl Layout {
-    pub(super) fn new(program: &Program, target: &Target) -> Self {
+    pub(super) fn new(program: &Program, target: &Target, cuts: &[Cuts]) -> Self {
         let mut layout = Self {
-            bounds: Vec::new(),
+            bounds: cuts
+                .iter()
+                .map(|cuts| cuts.bounds(target.partitions))
+                .collect(),
             pieces: Vec::new(),
             accesses: Vec::with_capacity(program.accesses().len()),
             allocs: Vec::with_capacity(program.allocs().len()),
-            order: Vec::new(),
-            last_need: Vec::new(),
+            needs: OnceCell::new(),
             misplaced: Vec::new(),
         };
         layout.find_misplaced(program, target);
-        layout.cut_strips(program, target);
         for index in 0..program.accesses().len() {
             let rectangles = access_rectangles(program, AccessId::new(index), target);
             let place = layout.place(rectangles.unwrap_or_default(), target);
@@ -83,19 +94,18 @@ impl Layout {
             let place = layout.place(whole.into_iter().collect(), target);
             layout.allocs.push(place);
         }
-        layout.find_needs(program);
         layout
     }
 
-    pub(super) fn pieces_of_access(&self, access: AccessId) -> &[Piece] {
-        self.pieces_of(self.accesses[access.index()])
+    pub(super) fn place_of_access(&self, access: AccessId) -> Place {
+        self.accesses[access.index()]
     }
 
-    pub(super) fn pieces_of_alloc(&self, alloc: AllocId) -> &[Piece] {
-        self.pieces_of(self.allocs[alloc.index()])
+    pub(super) fn place_of_alloc(&self, alloc: AllocId) -> Place {
+        self.allocs[alloc.index()]
     }
 
-    fn pieces_of(&self, place: Place) -> &[Piece] {
+    pub(super) fn pieces(&self, place: Place) -> &[Piece] {
         let first = place.first_piece as usize;
         &self.pieces[first..first + place.piece_count as usize]
     }
@@ -119,13 +129,18 @@ impl Layout {
     }
 
     /// The position of `inst` in program order.
-    pub(super) fn order(&self, inst: InstId) -> u32 {
-        self.order[inst.index()]
+    pub(super) fn order(&self, program: &Program, inst: InstId) -> u32 {
+        self.needs(program).order[inst.index()]
     }
 
-    /// Whether something at or after `inst` may need what `alloc` held before it.
-    pub(super) fn is_needed_after(&self, alloc: AllocId, inst: InstId) -> bool {
-        self.last_need[alloc.index()] > self.order(inst)
+    /// Whether something after `inst` may need what `alloc` held before it.
+    pub(super) fn is_needed_after(&self, program: &Program, alloc: AllocId, inst: InstId) -> bool {
+        let needs = self.needs(program);
+        needs.last[alloc.index()] > needs.order[inst.index()]
+    }
+
+    fn needs(&self, program: &Program) -> &Needs {
+        self.needs.get_or_init(|| Needs::new(program))
     }
 
     fn find_misplaced(&mut self, program: &Program, target: &Target) {
@@ -147,45 +162,6 @@ impl Layout {
         }
     }
 
-    /// Collects the partition bounds of everything, as a bit set a bank.
-    fn cut_strips(&mut self, program: &Program, target: &Target) {
-        let mut cuts = vec![Cuts::default(); target.banks as usize];
-        for index in 0..program.accesses().len() {
-            for rectangle in
-                access_rectangles(program, AccessId::new(index), target).unwrap_or_default()
-            {
-                cut(&mut cuts, rectangle, target);
-            }
-        }
-        for rectangle in program
-            .allocs()
-            .iter()
-            .filter_map(|alloc| alloc_rectangle(alloc, target))
-        {
-            cut(&mut cuts, rectangle, target);
-        }
-        for inst in program.insts() {
-            let region = match &inst.op {
-                Op::Matmul(matmul) if matmul.tile.is_some() || matmul.zero_region > Some(0) => {
-                    zero_region(program, matmul, target)
-                }
-                _ => None,
-            };
-            let Some(region) = region else {
-                continue;
-            };
-            for bank in region.banks.start..region.banks.end {
-                for partitions in [region.group, region.dst] {
-                    cuts[bank as usize].add(partitions);
-                }
-            }
-        }
-        self.bounds = cuts
-            .iter()
-            .map(|cuts| cuts.bounds(target.partitions))
-            .collect();
-    }
-
     fn place(&mut self, rectangles: Vec<Rectangle>, target: &Target) -> Place {
         let first_piece = self.pieces.len() as u32;
         for (partitions, bytes) in rectangles {
@@ -205,41 +181,39 @@ impl Layout {
             piece_count: self.pieces.len() as u32 - first_piece,
         }
     }
+}
 
-    /// Fills in the order and the last needs. In a loop that the buffer outlives, an access may be
-    /// followed by any other of the same loop, so it counts as one at the loop's end.
-    fn find_needs(&mut self, program: &Program) {
+impl Needs {
+    /// In a loop that the buffer outlives, an access may be followed by any other of the same loop,
+    /// so it counts as one at the loop's end.
+    fn new(program: &Program) -> Self {
         const ALWAYS: u32 = u32::MAX;
-        self.order = vec![0; program.insts().len()];
-        for (position, inst) in program.walk().enumerate() {
-            self.order[inst.index()] = position as u32 + 1;
-        }
         let has_jumps = program
             .blocks()
             .iter()
             .any(|block| !block.successors.is_empty());
         let loop_ends = loop_ends(program);
-        self.last_need = program
-            .allocs()
-            .iter()
-            .map(|alloc| {
-                if alloc.escapes || has_jumps {
-                    ALWAYS
-                } else {
-                    0
-                }
-            })
-            .collect();
+        let initial = |alloc: &Alloc| {
+            if alloc.escapes || has_jumps {
+                ALWAYS
+            } else {
+                0
+            }
+        };
+        let mut order = vec![0; program.insts().len()];
+        let mut last: Vec<u32> = program.allocs().iter().map(initial).collect();
         for (position, inst) in program.walk().enumerate() {
+            order[inst.index()] = position as u32 + 1;
             for used in program.uses(inst) {
                 let alloc = program.access(used.access).alloc;
                 let block = program.inst(inst).block;
                 let inside = program.alloc(alloc).block == block || loop_ends.is_empty();
                 let end = if inside { 0 } else { loop_ends[block.index()] };
-                let last = &mut self.last_need[alloc.index()];
+                let last = &mut last[alloc.index()];
                 *last = (*last).max(position as u32 + 1).max(end);
             }
         }
+        Self { order, last }
     }
 }
 
@@ -310,6 +284,19 @@ pub(super) fn zero_region(
     })
 }
 
+/// The rectangles of every access and of every buffer.
+pub(super) fn rectangles(program: &Program, target: &Target) -> Vec<Rectangle> {
+    let ids = (0..program.accesses().len()).map(AccessId::new);
+    let accesses = ids
+        .filter_map(|access| access_rectangles(program, access, target))
+        .flatten();
+    let allocs = program
+        .allocs()
+        .iter()
+        .filter_map(|alloc| alloc_rectangle(alloc, target));
+    accesses.chain(allocs).collect()
+}
+
 /// Where `access` lies in PSUM, a rectangle a byte interval. `None` where it has no place there.
 fn access_rectangles(
     program: &Program,
@@ -354,46 +341,9 @@ fn rectangle(alloc: &Alloc, rows: Interval, span: Interval, target: &Target) -> 
 }
 
 /// The banks that a byte interval meets.
-fn banks(bytes: Interval, target: &Target) -> std::ops::Range<u32> {
+pub(super) fn banks(bytes: Interval, target: &Target) -> std::ops::Range<u32> {
     if bytes.is_empty() {
         return 0..0;
     }
     bytes.start / target.bank_bytes..(bytes.end - 1) / target.bank_bytes + 1
-}
-
-/// Partition bounds, one bit each.
-#[derive(Clone, Default)]
-struct Cuts {
-    words: Vec<u64>,
-}
-
-impl Cuts {
-    fn add(&mut self, partitions: Interval) {
-        for bound in [partitions.start, partitions.end] {
-            let word = bound as usize / 64;
-            if self.words.len() <= word {
-                self.words.resize(word + 1, 0);
-            }
-            self.words[word] |= 1 << (bound % 64);
-        }
-    }
-
-    /// The bounds in ascending order, with both ends of the bank.
-    fn bounds(&self, partitions: u32) -> Vec<u32> {
-        let is_cut = |bound: u32| {
-            let word = self.words.get(bound as usize / 64).copied().unwrap_or(0);
-            word >> (bound % 64) & 1 == 1
-        };
-        let inner = (1..partitions).filter(|&bound| is_cut(bound));
-        std::iter::once(0)
-            .chain(inner)
-            .chain([partitions])
-            .collect()
-    }
-}
-
-fn cut(cuts: &mut [Cuts], (partitions, bytes): Rectangle, target: &Target) {
-    for bank in banks(bytes, target) {
-        cuts[bank as usize].add(partitions);
-    }
 }

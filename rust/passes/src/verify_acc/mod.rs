@@ -24,7 +24,7 @@
 //!
 //! Abstract interpretation.
 //!
-//! 1. [`layout`]: cut each bank into strips of partitions, place every access once.
+//! 1. [`survey`]: one pass for what blocks checking. [`layout`]: cut each bank into strips of partitions, place every access once.
 //! 2. [`flow`]: one graph for region tree and blocks.
 //! 3. [`check`]: walk it. For each strip and byte segment [`memory`] keeps the set of [`worlds`] its
 //!    cells may be in: what the reference says, what PSUM holds in relation to it, pending or not, on
@@ -68,11 +68,13 @@ mod findings;
 mod flow;
 mod layout;
 mod memory;
+mod survey;
 mod worlds;
 
-use pto_ir::{Diag, InstId, Matmul, Op, Program, Severity, Site, Target};
+use pto_ir::{Diag, Program, Severity, Target};
 
 use check::Check;
+use survey::Survey;
 use worlds::{Machine, Rule};
 
 /// The meanings of START to check.
@@ -159,13 +161,13 @@ impl Options {
 /// Every diagnostic has the instruction (or, at the end of the function, the buffer) and a note at
 /// the instruction or buffer that explains it.
 pub fn verify(program: &Program, target: &Target, options: &Options) -> Vec<Diag> {
-    let blockers = blockers(program, target);
-    if !blockers.is_empty() || !target.has_group_flags {
-        return blockers;
+    let survey = Survey::new(program, target);
+    if !survey.blockers.is_empty() || !target.has_group_flags {
+        return survey.blockers;
     }
     let mut diags: Vec<Diag> = Vec::new();
     for machines in options.machines() {
-        for diag in Check::new(program, target, machines).run(options.limit) {
+        for diag in Check::new(program, target, &survey, machines).run(options.limit) {
             if !diags
                 .iter()
                 .any(|known| (known.tag, known.site) == (diag.tag, diag.site))
@@ -183,59 +185,4 @@ pub fn is_proved(diags: &[Diag]) -> bool {
     !diags
         .iter()
         .any(|diag| diag.severity == Severity::Error || open.contains(&diag.tag))
-}
-
-/// What makes checking pointless: flags that are not there or that the target does not have, and
-/// matmuls that are not where they say.
-fn blockers(program: &Program, target: &Target) -> Vec<Diag> {
-    let mut diags = Vec::new();
-    let mut auto: Option<(InstId, usize)> = None;
-    for (index, inst) in program.insts().iter().enumerate() {
-        let Op::Matmul(matmul) = &inst.op else {
-            continue;
-        };
-        let inst = InstId::new(index);
-        let is_auto = matmul.flags.is_none() && !matmul.is_predicated();
-        if is_auto && target.has_group_flags {
-            auto = Some(auto.map_or((inst, 1), |(first, count)| (first, count + 1)));
-        } else if !is_auto {
-            diags.extend(flag_limits(inst, matmul, target));
-        }
-        if matmul
-            .accumulator
-            .is_some_and(|accumulator| accumulator != matmul.dst)
-        {
-            diags.push(accumulator_elsewhere(program, inst, matmul));
-        }
-    }
-    if let Some((inst, count)) = auto {
-        let message = format!("expected accumulate flags, found {count} matmuls without");
-        let diag = Diag::error("pto:auto-flags", Site::Inst(inst), message);
-        diags.push(diag.with_note(Site::Function, "pto-legalize-acc derives them"));
-    }
-    diags
-}
-
-/// What `target` does not have of the flags of `matmul`.
-fn flag_limits(inst: InstId, matmul: &Matmul, target: &Target) -> Option<Diag> {
-    let flags = matmul.flags.unwrap_or_default();
-    let (code, most) = (matmul.zero_region.unwrap_or(0), target.max_zero_region_code);
-    let name = target.name;
-    let message = if !target.has_group_flags {
-        format!("expected no accumulate flags, because {name} has none, found {flags}")
-    } else if !flags.is_legal(target.has_accumulate) {
-        format!("expected flags that {name} has, found {flags}")
-    } else if code > most {
-        format!("expected a zero region of at most {most} on {name}, found {code}")
-    } else {
-        return None;
-    };
-    Some(Diag::error("pto:target-limit", Site::Inst(inst), message))
-}
-
-fn accumulator_elsewhere(program: &Program, inst: InstId, matmul: &Matmul) -> Diag {
-    let message = "expected the accumulator to be the destination, found other cells";
-    let buffer = Site::Alloc(program.access(matmul.dst).alloc);
-    Diag::error("pto:accumulator-elsewhere", Site::Inst(inst), message)
-        .with_note(buffer, "the destination's buffer is allocated here")
 }
