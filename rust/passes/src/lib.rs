@@ -1,1 +1,7 @@
 //! Matmul tile ordering and accumulation-group legalization.
+
+pub mod legalize_acc;
+pub mod mark_first;
+pub mod order_column_tiles;
+pub mod reset_acc;
+pub mod verify_acc;

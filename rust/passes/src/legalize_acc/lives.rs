@@ -1,0 +1,272 @@
+//! What is live around each block: values that come in, and buffers that are wanted afterwards.
+//!
+//! * Arguments that hold data come into the entry block; buffers that escape are wanted at the end.
+//! * Where a region has several blocks, a buffer that several of them touch is live on every path
+//!   from its own block to a block that touches it, in all its cells.
+//! * Around the regions of an operation lives what is live at the operation. Where the regions may
+//!   run again, everything they touch is wanted at the end of each run.
+
+use pto_ir::{AccessId, AllocId, BlockId, InstId, Op, Program, RegionId, RegionKind};
+
+use super::chains::{Chains, Held};
+use super::geometry::{Geometry, NONE};
+use super::problem::{BlockProblem, holds_data_on_entry};
+
+/// What is live around one block.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Context {
+    /// Cell classes that hold a value of a buffer at the beginning.
+    pub live_in: Vec<(u32, u32)>,
+    /// Buffers whose contents are wanted at the end.
+    pub live_out: Vec<u32>,
+}
+
+/// The contexts of all blocks, completed from the outside in.
+#[derive(Debug)]
+pub(super) struct Lives<'p> {
+    program: &'p Program,
+    contexts: Vec<Context>,
+    /// By region: the numbers of the regions inside it are `enter..exit`.
+    nesting: Vec<(u32, u32)>,
+}
+
+/// Whether the regions of `holder` run at most once each time it does, each one block long.
+pub(super) fn runs_once(program: &Program, holder: InstId) -> bool {
+    match &program.inst(holder).op {
+        Op::Region {
+            kind: RegionKind::If | RegionKind::IndexSwitch,
+            regions,
+        } => regions
+            .iter()
+            .all(|&region| program.region(region).blocks.len() <= 1),
+        _ => false,
+    }
+}
+
+impl<'p> Lives<'p> {
+    /// The contexts as far as they do not depend on values inside blocks.
+    pub(super) fn new(program: &'p Program, geometry: &Geometry) -> Self {
+        let mut lives = Self {
+            program,
+            contexts: vec![Context::default(); program.blocks().len()],
+            nesting: Vec::new(),
+        };
+        lives.nest();
+        lives.arguments(geometry);
+        if program
+            .regions()
+            .iter()
+            .any(|region| region.blocks.len() > 1)
+        {
+            lives.spread(geometry);
+        }
+        lives
+    }
+
+    /// The context of `block`; complete once the blocks around it were walked.
+    pub(super) fn context(&self, block: BlockId) -> &Context {
+        &self.contexts[block.index()]
+    }
+
+    /// Whether `alloc` exists around `block` or in it.
+    pub(super) fn is_visible(&self, alloc: u32, block: BlockId) -> bool {
+        let home = self
+            .program
+            .block(self.program.alloc(AllocId::new(alloc as usize)).block);
+        let (enter, exit) = self.nesting[home.region.index()];
+        let (inner, _) = self.nesting[self.program.block(block).region.index()];
+        (enter..exit).contains(&inner)
+    }
+
+    /// Adds what the walk over a block found to the blocks inside it.
+    pub(super) fn descend(&mut self, problem: &BlockProblem, chains: &Chains) {
+        let program = self.program;
+        for around in &chains.around {
+            let is_used = |held: &&Held, from: u32| {
+                chains.objects[chains.root(held.object) as usize].last >= from
+            };
+            let entering = if around.runs_once {
+                &around.before
+            } else {
+                &around.after
+            };
+            let live_in: Vec<(u32, u32)> = entering
+                .iter()
+                .filter(|held| is_used(held, around.pos))
+                .map(|held| (held.class, held.alloc))
+                .collect();
+            let leaves = around.pos + u32::from(around.runs_once);
+            let mut live_out: Vec<u32> = around
+                .after
+                .iter()
+                .filter(|held| is_used(held, leaves))
+                .map(|held| held.alloc)
+                .collect();
+            live_out.sort_unstable();
+            live_out.dedup();
+            let holder = problem.inst_at(program, around.pos);
+            let Op::Region { regions, .. } = &program.inst(holder).op else {
+                continue;
+            };
+            for &block in regions.iter().flat_map(|&r| &program.region(r).blocks) {
+                let context = &mut self.contexts[block.index()];
+                context.live_in.extend_from_slice(&live_in);
+                context.live_out.extend_from_slice(&live_out);
+            }
+        }
+    }
+
+    /// Numbers regions so that those inside a region are an interval.
+    fn nest(&mut self) {
+        let program = self.program;
+        self.nesting = vec![(0, 1); program.regions().len()];
+        if program.regions().len() < 2 {
+            return;
+        }
+        let mut inside: Vec<Vec<RegionId>> = vec![Vec::new(); program.regions().len()];
+        for (index, region) in program.regions().iter().enumerate() {
+            if let Some(holder) = region.holder {
+                let outer = program.block(program.inst(holder).block).region;
+                inside[outer.index()].push(RegionId::new(index));
+            }
+        }
+        let mut next = 0;
+        let mut pending = vec![(RegionId::new(0), 0)];
+        while let Some((region, child)) = pending.pop() {
+            if child == 0 {
+                self.nesting[region.index()].0 = next;
+                next += 1;
+            }
+            match inside[region.index()].get(child) {
+                Some(&inner) => {
+                    pending.push((region, child + 1));
+                    pending.push((inner, 0));
+                }
+                None => self.nesting[region.index()].1 = next,
+            }
+        }
+    }
+
+    fn arguments(&mut self, geometry: &Geometry) {
+        let Some(&entry) = self.program.body().and_then(|body| body.blocks.first()) else {
+            return;
+        };
+        for &(alloc, shape) in geometry.wholes() {
+            if holds_data_on_entry(self.program, alloc) {
+                let alloc = alloc.index() as u32;
+                let classes = geometry.classes(shape).iter();
+                let live_in = classes.map(|&class| (class, alloc));
+                self.contexts[entry.index()].live_in.extend(live_in);
+            }
+        }
+        for (index, alloc) in self.program.allocs().iter().enumerate() {
+            if alloc.escapes {
+                let context = &mut self.contexts[alloc.block.index()];
+                context.live_out.push(index as u32);
+            }
+        }
+    }
+
+    /// Lives that cross from block to block of one region.
+    fn spread(&mut self, geometry: &Geometry) {
+        let program = self.program;
+        let touched = self.touching_blocks(geometry);
+        let mut predecessors: Vec<Vec<BlockId>> = vec![Vec::new(); program.blocks().len()];
+        for (index, block) in program.blocks().iter().enumerate() {
+            for successor in &block.successors {
+                predecessors[successor.index()].push(BlockId::new(index));
+            }
+        }
+        let classes = self.classes_of_buffers(geometry);
+        let mut is_live = vec![false; program.blocks().len()];
+        for (index, touched) in touched.iter().enumerate() {
+            let home = program.allocs()[index].block;
+            let mut pending: Vec<BlockId> = touched
+                .iter()
+                .copied()
+                .filter(|&block| block != home)
+                .collect();
+            let mut live: Vec<BlockId> = Vec::new();
+            while let Some(block) = pending.pop() {
+                if !std::mem::replace(&mut is_live[block.index()], true) {
+                    live.push(block);
+                    let before = predecessors[block.index()].iter().copied();
+                    pending.extend(before.filter(|&b| b != home));
+                }
+            }
+            self.cross(AllocId::new(index), &live, &is_live, &classes[index]);
+            live.iter().for_each(|block| is_live[block.index()] = false);
+        }
+    }
+
+    /// By buffer: the blocks of its own region that touch it, themselves or inside.
+    fn touching_blocks(&self, geometry: &Geometry) -> Vec<Vec<BlockId>> {
+        let program = self.program;
+        let mut result: Vec<Vec<BlockId>> = vec![Vec::new(); program.allocs().len()];
+        for (index, inst) in program.insts().iter().enumerate() {
+            for used in program.uses(InstId::new(index)) {
+                if geometry.shape_of(used.access) == NONE {
+                    continue;
+                }
+                let alloc = program.access(used.access).alloc;
+                let region = program.block(program.alloc(alloc).block).region;
+                let mut block = inst.block;
+                while program.block(block).region != region {
+                    match program.holder(block) {
+                        Some(holder) => block = program.inst(holder).block,
+                        None => break,
+                    }
+                }
+                let blocks = &mut result[alloc.index()];
+                if blocks.last() != Some(&block) {
+                    blocks.push(block);
+                }
+            }
+        }
+        for (alloc, blocks) in program.allocs().iter().zip(&mut result) {
+            if alloc.escapes {
+                let region = program.region(program.block(alloc.block).region);
+                let ends = region.blocks.iter();
+                blocks.extend(ends.filter(|b| program.block(**b).successors.is_empty()));
+            }
+        }
+        result
+    }
+
+    /// By buffer: the classes of all its accesses.
+    fn classes_of_buffers(&self, geometry: &Geometry) -> Vec<Vec<u32>> {
+        let mut result: Vec<Vec<u32>> = vec![Vec::new(); self.program.allocs().len()];
+        let accesses = self.program.accesses().iter().enumerate();
+        let shapes = accesses
+            .map(|(index, access)| (access.alloc, geometry.shape_of(AccessId::new(index))))
+            .chain(geometry.wholes().iter().copied());
+        for (alloc, shape) in shapes.filter(|&(_, shape)| shape != NONE) {
+            result[alloc.index()].extend_from_slice(geometry.classes(shape));
+        }
+        for classes in &mut result {
+            classes.sort_unstable();
+            classes.dedup();
+        }
+        result
+    }
+
+    /// A buffer that is live at the beginning of the blocks `live`.
+    fn cross(&mut self, alloc: AllocId, live: &[BlockId], is_live: &[bool], classes: &[u32]) {
+        if live.is_empty() {
+            return;
+        }
+        let program = self.program;
+        let id = alloc.index() as u32;
+        for &block in live {
+            let live_in = classes.iter().map(|&class| (class, id));
+            self.contexts[block.index()].live_in.extend(live_in);
+        }
+        let home = program.alloc(alloc).block;
+        for &block in live.iter().chain([&home]) {
+            let mut successors = program.block(block).successors.iter();
+            if successors.any(|next| is_live[next.index()]) {
+                self.contexts[block.index()].live_out.push(id);
+            }
+        }
+    }
+}

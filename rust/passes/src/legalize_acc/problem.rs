@@ -1,0 +1,419 @@
+//! The function as the legalizer sees it: per block a list of uses of PSUM in program order.
+//!
+//! Positions count the entries of a block from 1; [`BEGIN`] is before the first and [`END`] after
+//! the last. An operation with regions stands for everything inside it: it reads what is read
+//! there, and it *may* write what is written there.
+
+use pto_ir::{AccFlags, AllocId, BlockId, InstId, Op, Origin, Program, Space, Target, UseKind};
+
+use super::geometry::{Geometry, NONE, Strips};
+use super::survey::{Survey, group_quadrants};
+
+/// The position before the first entry of a block.
+pub(super) const BEGIN: u32 = 0;
+/// The position after the last entry of a block.
+pub(super) const END: u32 = u32::MAX;
+
+/// What a use does to its cells.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Action {
+    /// Reads them.
+    Read,
+    /// Overwrites them with data.
+    Write,
+    /// Overwrites them with +0.0.
+    WriteZero,
+    /// Overwrites them, or does not: a write inside a region, or by a callee.
+    MayWrite,
+    /// The PE overwrites them (`tmatmul`).
+    Overwrite,
+    /// The PE adds to them (`tmatmul_acc`).
+    Accumulate,
+    /// The life of the buffer ends; the event has no shape.
+    Free,
+}
+
+/// One use of PSUM.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Event {
+    /// Position of its instruction.
+    pub pos: u32,
+    /// The cells.
+    pub shape: u32,
+    /// The buffer.
+    pub alloc: u32,
+    /// For PE writes: the index of the matmul in [`BlockProblem::members`].
+    pub member: u32,
+    /// What happens.
+    pub action: Action,
+}
+
+/// One matmul.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Member {
+    /// The instruction.
+    pub inst: InstId,
+    /// Its position.
+    pub pos: u32,
+    /// Its destination.
+    pub shape: u32,
+    /// The buffer of its destination.
+    pub alloc: u32,
+    /// The strips of its column group.
+    pub group: Strips,
+    /// The flags it has; `None` is auto. Provisional flags are auto.
+    pub flags: Option<AccFlags>,
+    /// The zero-region code it has, likewise.
+    pub region: Option<u8>,
+}
+
+/// A position where cells may change in ways that are no use of a known buffer.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Barrier {
+    /// The position.
+    pub pos: u32,
+    /// The slots (bank times strip count plus strip), one bit each.
+    pub slots: u64,
+    /// Whether contents change; otherwise only pending bits do.
+    pub contents: bool,
+}
+
+/// A call, at its own position or at that of the operation that holds it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Call {
+    /// The position.
+    pub pos: u32,
+    /// The call.
+    pub inst: InstId,
+    /// The banks it touches; `None` where the callee does not say.
+    pub banks: Option<u32>,
+}
+
+/// One block.
+#[derive(Debug)]
+pub(super) struct BlockProblem {
+    /// The block.
+    pub block: BlockId,
+    /// Uses in program order; at one position reads come before writes.
+    pub events: Vec<Event>,
+    /// The matmuls of the block itself, in program order.
+    pub members: Vec<Member>,
+    /// By position.
+    pub barriers: Vec<Barrier>,
+    /// By position.
+    pub calls: Vec<Call>,
+    /// Positions of operations with regions that use PSUM.
+    pub holders: Vec<u32>,
+}
+
+impl BlockProblem {
+    /// The instruction at `pos`.
+    pub(super) fn inst_at(&self, program: &Program, pos: u32) -> InstId {
+        program.block(self.block).insts[pos as usize - 1]
+    }
+}
+
+/// What the regions of one operation do, without repetition.
+#[derive(Clone, Debug, Default)]
+struct Summary {
+    /// Access, and whether it is read and written.
+    uses: Vec<(u32, bool, bool)>,
+    /// Slots whose pending bits matmuls inside may clear.
+    slots: u64,
+    calls: Vec<(InstId, Option<u32>)>,
+}
+
+/// Builds the problems of blocks.
+pub(super) struct Blocks<'p> {
+    program: &'p Program,
+    target: &'static Target,
+    geometry: &'p Geometry,
+    /// By instruction: its summary, for operations with regions. Empty without control flow.
+    summaries: Vec<Option<Box<Summary>>>,
+    strips_of_group: [Strips; 256],
+}
+
+impl<'p> Blocks<'p> {
+    /// Summarizes the operations of `program` that hold regions.
+    pub(super) fn new(
+        program: &'p Program,
+        target: &'static Target,
+        geometry: &'p Geometry,
+        survey: &Survey,
+    ) -> Self {
+        let mut strips_of_group = [0; 256];
+        for &group in &survey.groups {
+            strips_of_group[usize::from(group)] = geometry.strips_of(group);
+        }
+        let mut blocks = Self {
+            program,
+            target,
+            geometry,
+            summaries: Vec::new(),
+            strips_of_group,
+        };
+        if survey.has_control_flow {
+            blocks.summarize();
+        }
+        blocks
+    }
+
+    /// Every block that uses PSUM, itself or inside, outer ones before inner ones.
+    pub(super) fn in_order(&self) -> Vec<BlockId> {
+        let program = self.program;
+        let mut uses = vec![false; program.blocks().len()];
+        for (index, block) in program.blocks().iter().enumerate() {
+            uses[index] = block.insts.iter().any(|&id| self.uses_psum(id));
+        }
+        let mut order = Vec::new();
+        let mut push_region = |region: &pto_ir::Region| {
+            order.extend(region.blocks.iter().copied().filter(|b| uses[b.index()]));
+        };
+        if let Some(body) = program.body() {
+            push_region(body);
+        }
+        if !self.summaries.is_empty() {
+            for id in program.walk() {
+                if let Op::Region { regions, .. } = &program.inst(id).op {
+                    regions.iter().for_each(|&r| push_region(program.region(r)));
+                }
+            }
+        }
+        order
+    }
+
+    fn uses_psum(&self, id: InstId) -> bool {
+        match &self.program.inst(id).op {
+            Op::Region { .. } => self
+                .summaries
+                .get(id.index())
+                .and_then(Option::as_ref)
+                .is_some_and(|summary| !summary.uses.is_empty() || !summary.calls.is_empty()),
+            Op::Call { .. } => true,
+            _ => self
+                .program
+                .uses(id)
+                .iter()
+                .any(|used| self.geometry.shape_of(used.access) != NONE),
+        }
+    }
+
+    /// The problem of one block.
+    pub(super) fn problem(&self, block: BlockId) -> BlockProblem {
+        let insts = &self.program.block(block).insts;
+        let mut problem = BlockProblem {
+            block,
+            events: Vec::with_capacity(insts.len()),
+            members: Vec::new(),
+            barriers: Vec::new(),
+            calls: Vec::new(),
+            holders: Vec::new(),
+        };
+        for (index, &id) in insts.iter().enumerate() {
+            let pos = index as u32 + 1;
+            match &self.program.inst(id).op {
+                Op::Matmul(_) => self.matmul(&mut problem, pos, id),
+                Op::Engine | Op::Effects => self.plain(&mut problem, pos, id, false),
+                Op::Call { banks } => {
+                    self.plain(&mut problem, pos, id, true);
+                    self.call(&mut problem, pos, id, *banks);
+                }
+                Op::Region { .. } => self.holder(&mut problem, pos, id),
+                Op::Dealloc(alloc) => problem.events.push(Event {
+                    pos,
+                    shape: NONE,
+                    alloc: alloc.index() as u32,
+                    member: NONE,
+                    action: Action::Free,
+                }),
+                Op::Alloc(_) => {}
+            }
+        }
+        problem
+    }
+
+    fn matmul(&self, problem: &mut BlockProblem, pos: u32, id: InstId) {
+        let program = self.program;
+        let Some(matmul) = program.inst(id).matmul() else {
+            return;
+        };
+        let shape = self.geometry.shape_of(matmul.dst);
+        let alloc = program.access(matmul.dst).alloc.index() as u32;
+        let is_auto = program.provisional;
+        let member = problem.members.len() as u32;
+        problem.members.push(Member {
+            inst: id,
+            pos,
+            shape,
+            alloc,
+            group: self.strips_of_group[usize::from(group_quadrants(matmul, self.target))],
+            flags: matmul.flags.filter(|_| !is_auto),
+            region: matmul.zero_region.filter(|_| !is_auto),
+        });
+        let action = if matmul.accumulator.is_none() {
+            Action::Overwrite
+        } else {
+            Action::Accumulate
+        };
+        problem.events.push(Event {
+            pos,
+            shape,
+            alloc,
+            member,
+            action,
+        });
+    }
+
+    /// Reads first: an instruction reads its operands before it writes.
+    fn plain(&self, problem: &mut BlockProblem, pos: u32, id: InstId, is_call: bool) {
+        let uses = self.program.uses(id);
+        for reads in [true, false] {
+            for used in uses.iter().filter(|u| (u.kind == UseKind::Read) == reads) {
+                let action = match used.kind {
+                    UseKind::Read => Action::Read,
+                    _ if is_call => Action::MayWrite,
+                    UseKind::WriteZero => Action::WriteZero,
+                    _ => Action::Write,
+                };
+                self.push(problem, pos, used.access.index() as u32, action);
+            }
+        }
+    }
+
+    fn push(&self, problem: &mut BlockProblem, pos: u32, access: u32, action: Action) {
+        let access = pto_ir::AccessId::new(access as usize);
+        let shape = self.geometry.shape_of(access);
+        if shape != NONE {
+            problem.events.push(Event {
+                pos,
+                shape,
+                alloc: self.program.access(access).alloc.index() as u32,
+                member: NONE,
+                action,
+            });
+        }
+    }
+
+    fn call(&self, problem: &mut BlockProblem, pos: u32, inst: InstId, banks: Option<u32>) {
+        problem.calls.push(Call { pos, inst, banks });
+        let slots = (0..self.target.banks)
+            .filter(|bank| banks.is_none_or(|mask| mask >> bank & 1 == 1))
+            .fold(0, |slots, bank| slots | self.slots(bank, Strips::MAX));
+        if slots != 0 {
+            problem.barriers.push(Barrier {
+                pos,
+                slots,
+                contents: true,
+            });
+        }
+    }
+
+    fn holder(&self, problem: &mut BlockProblem, pos: u32, id: InstId) {
+        let Some(summary) = self.summaries.get(id.index()).and_then(Option::as_ref) else {
+            return;
+        };
+        if summary.uses.is_empty() && summary.calls.is_empty() {
+            return;
+        }
+        problem.holders.push(pos);
+        for &(access, _, _) in summary.uses.iter().filter(|(_, reads, _)| *reads) {
+            self.push(problem, pos, access, Action::Read);
+        }
+        for &(access, _, _) in summary.uses.iter().filter(|(_, _, writes)| *writes) {
+            self.push(problem, pos, access, Action::MayWrite);
+        }
+        if summary.slots != 0 {
+            problem.barriers.push(Barrier {
+                pos,
+                slots: summary.slots,
+                contents: false,
+            });
+        }
+        for &(inst, banks) in &summary.calls {
+            self.call(problem, pos, inst, banks);
+        }
+    }
+
+    /// The slots of `strips` in `bank`.
+    fn slots(&self, bank: u32, strips: Strips) -> u64 {
+        let count = self.geometry.strip_count();
+        let strips = u64::from(strips) & ((1 << count) - 1);
+        strips << (bank * count)
+    }
+
+    /// Fills in the summaries, inner operations first.
+    fn summarize(&mut self) {
+        self.summaries = vec![None; self.program.insts().len()];
+        let holders: Vec<InstId> = self
+            .program
+            .walk()
+            .filter(|&id| matches!(self.program.inst(id).op, Op::Region { .. }))
+            .collect();
+        for &holder in holders.iter().rev() {
+            let summary = self.summary(holder);
+            self.summaries[holder.index()] = Some(Box::new(summary));
+        }
+    }
+
+    fn summary(&self, holder: InstId) -> Summary {
+        let mut summary = Summary::default();
+        let Op::Region { regions, .. } = &self.program.inst(holder).op else {
+            return summary;
+        };
+        let blocks = regions.iter().flat_map(|&r| &self.program.region(r).blocks);
+        for &id in blocks.flat_map(|&block| &self.program.block(block).insts) {
+            match &self.program.inst(id).op {
+                Op::Region { .. } => {
+                    if let Some(inner) = &self.summaries[id.index()] {
+                        summary.uses.extend_from_slice(&inner.uses);
+                        summary.calls.extend_from_slice(&inner.calls);
+                        summary.slots |= inner.slots;
+                    }
+                    continue;
+                }
+                Op::Call { banks } => summary.calls.push((id, *banks)),
+                Op::Matmul(matmul) => summary.slots |= self.reach(matmul),
+                _ => {}
+            }
+            for used in self.program.uses(id) {
+                if self.geometry.shape_of(used.access) != NONE {
+                    let reads = matches!(used.kind, UseKind::Read | UseKind::PeAccumulate);
+                    let access = used.access.index() as u32;
+                    summary.uses.push((access, reads, used.kind.writes()));
+                }
+            }
+        }
+        summary.uses.sort_unstable();
+        summary.uses.dedup_by(|next, kept| {
+            let is_same = next.0 == kept.0;
+            if is_same {
+                kept.1 |= next.1;
+                kept.2 |= next.2;
+            }
+            is_same
+        });
+        summary
+    }
+
+    /// The slots whose pending bits a matmul inside a region may change: its region is not known
+    /// yet, so all banks where regions may span several.
+    fn reach(&self, matmul: &pto_ir::Matmul) -> u64 {
+        let shape = self.geometry.shape_of(matmul.dst);
+        if shape == NONE {
+            return 0;
+        }
+        let group = self.strips_of_group[usize::from(group_quadrants(matmul, self.target))];
+        let banks = if self.target.max_zero_region_code > 0 {
+            pto_ir::Interval::new(0, self.target.banks)
+        } else {
+            self.geometry.shape(shape).banks
+        };
+        (banks.start..banks.end).fold(0, |slots, bank| slots | self.slots(bank, group))
+    }
+}
+
+/// Whether a buffer holds plain data when the function begins.
+pub(super) fn holds_data_on_entry(program: &Program, alloc: AllocId) -> bool {
+    let facts = program.alloc(alloc);
+    facts.space == Space::Psum && matches!(facts.origin, Origin::Argument { fresh: false, .. })
+}

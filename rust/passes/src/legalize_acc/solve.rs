@@ -1,0 +1,257 @@
+//! One block from its chains to the edits of the plan.
+
+use pto_ir::{
+    AccEdit, AllocId, Diag, Interval, MemsetTarget, NewMemset, Plan, Program, Site, Target,
+};
+
+use super::Options;
+use super::chains::{Chains, Demand};
+use super::clusters::{self, Extent};
+use super::edges::{self, Cells, Memset};
+use super::flags::{self, Clear, Decision, Decisions, Facts};
+use super::geometry::{Geometry, NONE, Rectangle};
+use super::problem::BlockProblem;
+use super::survey::{is_legal_start, legal_starts};
+
+/// The parts of a solution that blocks add to.
+pub(super) struct Solver<'p> {
+    pub program: &'p Program,
+    pub target: &'static Target,
+    pub options: &'p Options,
+    pub geometry: &'p Geometry,
+    pub plan: Plan,
+    pub errors: Vec<Diag>,
+    /// Whether some flags were derived, rather than found.
+    pub has_derived: bool,
+}
+
+impl Solver<'_> {
+    /// Adds the edits of one block.
+    pub(super) fn block(&mut self, problem: &BlockProblem, chains: &Chains) {
+        let (objects, extent_of) = extents(chains);
+        let components = clusters::components(&objects, self.target);
+        let facts = Facts {
+            problem,
+            geometry: self.geometry,
+            chains,
+            components: &components,
+            extent_of: &extent_of,
+            target: self.target,
+        };
+        let decisions = flags::decide(&facts, self.options);
+        let memsets = self.memsets(&facts, &decisions);
+        self.plan
+            .edges
+            .extend(edges::edges(self.program, &facts, &decisions, &memsets));
+        self.edits(&facts, &decisions);
+        self.seeded(&facts, &decisions);
+    }
+
+    /// The flags that change, with a warning where an explicit one does.
+    fn edits(&mut self, facts: &Facts<'_>, decisions: &Decisions) {
+        for (index, member) in facts.problem.members.iter().enumerate() {
+            let Some((flags, region)) = decisions.flags[index] else {
+                continue;
+            };
+            let cluster = &decisions.clusters[decisions.cluster_of[index] as usize];
+            self.has_derived |= cluster.decision != Decision::Keep;
+            let Some(old) = self.program.inst(member.inst).matmul() else {
+                continue;
+            };
+            if (old.flags, old.zero_region) == (Some(flags), Some(region)) {
+                continue;
+            }
+            self.plan.acc.push(AccEdit {
+                inst: member.inst,
+                flags: Some(flags),
+                zero_region: Some(region),
+            });
+            let changes = member.flags.is_some_and(|old| old != flags)
+                || member.region.is_some_and(|old| old != region);
+            if changes {
+                let auto = facts.problem.members.iter().zip(&decisions.cluster_of);
+                let auto = auto
+                    .filter(|&(_, cluster)| *cluster == decisions.cluster_of[index])
+                    .find(|(member, _)| member.flags.is_none());
+                let mut diag = Diag::warning(
+                    "pto:mixed-flags",
+                    Site::Inst(member.inst),
+                    format!(
+                        "expected all or none of the matmuls that share a zero region to have flags; derived acc<{flags}> zero_region({region}) instead of what was written"
+                    ),
+                );
+                if let Some((auto, _)) = auto {
+                    diag = diag.with_note(Site::Inst(auto.inst), "this one has none");
+                }
+                self.warn(diag);
+            }
+        }
+    }
+
+    /// Chains on data of another engine, where the target cannot clear pending bits.
+    fn seeded(&mut self, facts: &Facts<'_>, decisions: &Decisions) {
+        if self.target.has_accumulate {
+            return;
+        }
+        let mut is_reported = vec![false; facts.chains.objects.len()];
+        for &(member, data) in &facts.chains.data_seeds {
+            let cluster = &decisions.clusters[decisions.cluster_of[member as usize] as usize];
+            let chain = facts.chains.root(facts.chains.chain_of[member as usize]);
+            if cluster.decision == Decision::Keep
+                || std::mem::replace(&mut is_reported[chain as usize], true)
+            {
+                continue;
+            }
+            let object = &facts.chains.objects[data as usize];
+            let inst = facts.problem.members[member as usize].inst;
+            let site = match object.first {
+                super::problem::BEGIN => Site::Alloc(AllocId::new(object.alloc as usize)),
+                pos => Site::Inst(facts.problem.inst_at(self.program, pos)),
+            };
+            self.warn(
+                Diag::warning(
+                    "pto:seeded-accumulate",
+                    Site::Inst(inst),
+                    format!(
+                        "expected an accumulation on {} to begin by overwriting or on zeros, found one that adds onto data; it is lost where writes of other engines leave pending bits alone",
+                        self.target.name
+                    ),
+                )
+                .with_note(site, "the data comes from here"),
+            );
+        }
+    }
+
+    fn warn(&mut self, mut diag: Diag) {
+        if self.options.strict {
+            diag.severity = pto_ir::Severity::Error;
+            self.errors.push(diag);
+        } else {
+            self.plan.diags.push(diag);
+        }
+    }
+
+    /// Adds the memsets of a block to the plan and says where they are.
+    fn memsets(&mut self, facts: &Facts<'_>, decisions: &Decisions) -> Vec<Memset> {
+        let mut result: Vec<Memset> = Vec::new();
+        let mut demands = facts.chains.demands.clone();
+        demands.sort_unstable();
+        demands.dedup();
+        let mut settled = demands
+            .chunk_by(|a, b| (a.pos, a.shape, a.alloc) == (b.pos, b.shape, b.alloc))
+            .peekable();
+        for (member, clear) in &decisions.clears {
+            let pos = facts.problem.members[*member as usize].pos;
+            while let Some(chunk) = settled.next_if(|chunk| chunk[0].pos < pos) {
+                self.settle(facts, chunk, &mut result);
+            }
+            self.clear(facts, *member, clear, &mut result);
+        }
+        settled.for_each(|chunk| self.settle(facts, chunk, &mut result));
+        result
+    }
+
+    fn clear(&mut self, facts: &Facts<'_>, member: u32, clear: &Clear, result: &mut Vec<Memset>) {
+        let member = &facts.problem.members[member as usize];
+        let Some(matmul) = self.program.inst(member.inst).matmul() else {
+            return;
+        };
+        match clear {
+            Clear::Whole => {
+                result.push(Memset {
+                    before: member.pos,
+                    index: self.plan.memsets.len() as u32,
+                    cells: Cells::Shape(member.shape),
+                });
+                self.plan.memsets.push(NewMemset {
+                    before: member.inst,
+                    target: MemsetTarget::Access(matmul.dst),
+                });
+            }
+            Clear::Classes(classes) => {
+                let is_wanted = |class: u32| classes.binary_search(&class).is_ok();
+                for rectangle in self.geometry.rectangles(member.shape, is_wanted) {
+                    self.rectangle(facts, member.pos, member.alloc, rectangle, result);
+                }
+            }
+        }
+    }
+
+    /// Clears cells before the operation that may or may not write them.
+    fn settle(&mut self, facts: &Facts<'_>, chunk: &[Demand], result: &mut Vec<Memset>) {
+        let Demand {
+            pos, shape, alloc, ..
+        } = chunk[0];
+        let is_wanted = |class: u32| {
+            chunk
+                .binary_search_by_key(&class, |demand| demand.class)
+                .is_ok()
+        };
+        for rectangle in self.geometry.rectangles(shape, is_wanted) {
+            self.rectangle(facts, pos, alloc, rectangle, result);
+        }
+    }
+
+    fn rectangle(
+        &mut self,
+        facts: &Facts<'_>,
+        pos: u32,
+        alloc: u32,
+        rectangle: Rectangle,
+        result: &mut Vec<Memset>,
+    ) {
+        let inst = facts.problem.inst_at(self.program, pos);
+        let Interval { start, .. } = rectangle.partitions;
+        let count = rectangle.partitions.len();
+        if !is_legal_start(self.target, start, count) {
+            self.errors.push(Diag::error(
+                "pto:tile-position",
+                Site::Inst(inst),
+                format!(
+                    "expected cells to clear before this that one memset reaches: {count} partitions have to start at {}, found partition {start}",
+                    legal_starts(self.target, count)
+                ),
+            ));
+            return;
+        }
+        let alloc = AllocId::new(alloc as usize);
+        let Some(place) = self.program.alloc(alloc).placement else {
+            return;
+        };
+        let base = place.bank * self.target.bank_bytes + place.offset;
+        let lower =
+            |interval: Interval, by: u32| Interval::new(interval.start - by, interval.end - by);
+        result.push(Memset {
+            before: pos,
+            index: self.plan.memsets.len() as u32,
+            cells: Cells::Rectangle(rectangle),
+        });
+        self.plan.memsets.push(NewMemset {
+            before: inst,
+            target: MemsetTarget::Rectangle {
+                alloc,
+                partitions: lower(rectangle.partitions, place.partition),
+                bytes: lower(rectangle.bytes, base),
+            },
+        });
+    }
+}
+
+/// What the chains and the data of a block cover, and the index of each object among them: chains
+/// that were joined into others have none.
+fn extents(chains: &Chains) -> (Vec<Extent>, Vec<u32>) {
+    let mut extents = Vec::with_capacity(chains.objects.len());
+    let mut extent_of = vec![NONE; chains.objects.len()];
+    for (index, object) in chains.objects.iter().enumerate() {
+        if chains.root(index as u32) == index as u32 {
+            extent_of[index] = extents.len() as u32;
+            extents.push(Extent {
+                first: object.first,
+                last: object.last,
+                banks: object.banks,
+                strips: object.strips,
+            });
+        }
+    }
+    (extents, extent_of)
+}

@@ -1,0 +1,4 @@
+//! The tests, by what they look at.
+
+mod random;
+mod worked;

@@ -1,0 +1,564 @@
+//! The walk over a block that finds chains and the lives of values.
+//!
+//! Per cell class it keeps the buffer and the object whose value lies there. The live interval of
+//! an object grows with every read and every add, so at the end of the block it runs from the first
+//! write to the last use before the value is overwritten. Values that come into the block are data
+//! written at [`BEGIN`]; those that leave it are used at [`END`].
+//!
+//! A write through one buffer over a value of another that somebody still wants is reported when
+//! that somebody comes: buffers may share bytes one after the other.
+
+use pto_ir::{Diag, Interval, Program, Site};
+use rustc_hash::FxHashMap;
+
+use super::chains::{Around, Begin, Chains, Demand, Held, Object};
+use super::geometry::{Geometry, NONE};
+use super::lives::Context;
+use super::problem::{Action, BEGIN, BlockProblem, END, Event};
+
+/// State of one cell class.
+#[derive(Clone, Copy)]
+struct Cell {
+    /// The block this state belongs to; anything else means untouched.
+    epoch: u32,
+    /// The buffer whose value lies here.
+    owner: u32,
+    /// The object whose value lies here, or [`NONE`].
+    value: u32,
+    /// Position of the last write.
+    written: u32,
+    /// Position of the last read.
+    read: u32,
+    /// Position of an operation that wrote the cell, or left it fresh; [`BEGIN`] if settled.
+    maybe: u32,
+    /// Shape of that write.
+    maybe_shape: u32,
+    /// Whether it holds +0.0.
+    is_zero: bool,
+}
+
+const UNTOUCHED: Cell = Cell {
+    epoch: 0,
+    owner: NONE,
+    value: NONE,
+    written: BEGIN,
+    read: BEGIN,
+    maybe: BEGIN,
+    maybe_shape: NONE,
+    is_zero: false,
+};
+
+/// Memory of the walk that blocks share.
+pub(super) struct Walker<'p> {
+    program: &'p Program,
+    geometry: &'p Geometry,
+    cells: Vec<Cell>,
+    epoch: u32,
+    touched: Vec<u32>,
+    /// By buffer: last position with a use in the current block ([`END`] where it outlives it).
+    last_use: Vec<(u32, u32)>,
+    /// By buffer: position of its deallocation in the current block.
+    freed: Vec<(u32, u32)>,
+    /// Values that another buffer's write destroyed and that may still be wanted: by buffer and
+    /// class, the position of that write and the object.
+    lost: FxHashMap<(u32, u32), (u32, u32)>,
+    /// By slot: last barrier for pending bits, and for contents.
+    barriers: Vec<(u32, u32)>,
+    has_barrier: bool,
+}
+
+impl<'p> Walker<'p> {
+    /// A walker for the blocks of `program`.
+    pub(super) fn new(program: &'p Program, geometry: &'p Geometry, slots: usize) -> Self {
+        Self {
+            program,
+            geometry,
+            cells: vec![UNTOUCHED; geometry.class_count()],
+            epoch: 0,
+            touched: Vec::new(),
+            last_use: vec![(0, BEGIN); program.allocs().len()],
+            freed: vec![(0, BEGIN); program.allocs().len()],
+            lost: FxHashMap::default(),
+            barriers: vec![(BEGIN, BEGIN); slots],
+            has_barrier: false,
+        }
+    }
+
+    /// Walks one block. `visible` says of a buffer whether it exists around the block.
+    pub(super) fn walk(
+        &mut self,
+        problem: &BlockProblem,
+        context: &Context,
+        is_visible: &dyn Fn(u32) -> bool,
+    ) -> Chains {
+        self.begin(problem, context);
+        let mut chains = Chains {
+            chain_of: Vec::with_capacity(problem.members.len()),
+            begins_end: Vec::with_capacity(problem.members.len()),
+            ..Chains::default()
+        };
+        self.enter(context, &mut chains);
+        let (mut barrier, mut holder) = (0, 0);
+        let mut events = problem.events.as_slice();
+        while let Some(&Event { pos, .. }) = events.first() {
+            let count = events.iter().take_while(|event| event.pos == pos).count();
+            let (now, later) = events.split_at(count);
+            events = later;
+            let is_holder = problem.holders.get(holder) == Some(&pos);
+            let mut before = Vec::new();
+            if is_holder {
+                before = self.held(pos, is_visible);
+            }
+            for event in now {
+                self.event(event, problem, &mut chains);
+            }
+            if is_holder {
+                holder += 1;
+                chains.around.push(Around {
+                    pos,
+                    runs_once: self.runs_once(problem, pos),
+                    before,
+                    after: self.held(pos, is_visible),
+                });
+            }
+            while let Some(next) = problem.barriers.get(barrier).filter(|b| b.pos <= pos) {
+                self.barrier(next.slots, next.contents, next.pos);
+                barrier += 1;
+            }
+        }
+        self.finish(problem, context, &mut chains);
+        chains
+    }
+
+    fn begin(&mut self, problem: &BlockProblem, context: &Context) {
+        self.epoch += 1;
+        self.touched.clear();
+        self.lost.clear();
+        self.barriers.fill((BEGIN, BEGIN));
+        self.has_barrier = false;
+        for event in &problem.events {
+            self.last_use[event.alloc as usize] = (self.epoch, event.pos);
+        }
+        for &alloc in &context.live_out {
+            self.last_use[alloc as usize] = (self.epoch, END);
+        }
+    }
+
+    /// Values that come in are data from the very beginning.
+    fn enter(&mut self, context: &Context, chains: &mut Chains) {
+        let mut known: FxHashMap<(u32, u32), u32> = FxHashMap::default();
+        for &(class, alloc) in &context.live_in {
+            let facts = self.geometry.class(class);
+            let object = *known.entry((alloc, facts.bank)).or_insert_with(|| {
+                chains.add(Object {
+                    first: BEGIN,
+                    last: BEGIN,
+                    banks: Interval::new(facts.bank, facts.bank + 1),
+                    strips: 0,
+                    member: NONE,
+                    shape: NONE,
+                    alloc,
+                    begins: false,
+                    zero_seeded: false,
+                    data_seeded: false,
+                    seeds: false,
+                })
+            });
+            chains.objects[object as usize].strips |= 1 << facts.strip;
+            let cell = self.cell(class);
+            let before = std::mem::replace(&mut cell.owner, alloc);
+            cell.value = object;
+            if before != NONE && before != alloc {
+                chains.report(shared_on_entry(before, alloc));
+            }
+        }
+    }
+
+    fn runs_once(&self, problem: &BlockProblem, pos: u32) -> bool {
+        super::lives::runs_once(self.program, problem.inst_at(self.program, pos))
+    }
+
+    /// The state of a class in the current block.
+    fn cell(&mut self, class: u32) -> &mut Cell {
+        let cell = &mut self.cells[class as usize];
+        if cell.epoch != self.epoch {
+            *cell = Cell {
+                epoch: self.epoch,
+                ..UNTOUCHED
+            };
+            self.touched.push(class);
+        }
+        cell
+    }
+
+    /// Whether `alloc` has a value in the cell.
+    fn holds(&self, cell: &Cell, alloc: u32) -> bool {
+        cell.owner == alloc && cell.value != NONE && {
+            let (epoch, freed) = self.freed[alloc as usize];
+            epoch != self.epoch || cell.written > freed
+        }
+    }
+
+    fn event(&mut self, event: &Event, problem: &BlockProblem, chains: &mut Chains) {
+        match event.action {
+            Action::Read => self.read(event, problem, chains),
+            Action::Write => self.write(event, false, chains),
+            Action::WriteZero => self.write(event, true, chains),
+            Action::MayWrite => self.may_write(event, chains),
+            Action::Overwrite => self.pe_write(event, false, problem, chains),
+            Action::Accumulate => self.pe_write(event, true, problem, chains),
+            Action::Free => self.freed[event.alloc as usize] = (self.epoch, event.pos),
+        }
+    }
+
+    fn read(&mut self, event: &Event, problem: &BlockProblem, chains: &mut Chains) {
+        let geometry = self.geometry;
+        for &class in geometry.classes(event.shape) {
+            let cell = *self.cell(class);
+            if self.holds(&cell, event.alloc) {
+                let object = chains.find(cell.value);
+                chains.objects[object as usize].last = event.pos;
+                self.cells[class as usize].read = event.pos;
+            } else {
+                self.wanted(event, class, problem, chains);
+            }
+        }
+    }
+
+    /// Data of one engine write: one object a bank.
+    fn write(&mut self, event: &Event, is_zero: bool, chains: &mut Chains) {
+        let geometry = self.geometry;
+        let mut object = NONE;
+        let mut bank = NONE;
+        for &class in geometry.classes(event.shape) {
+            let facts = geometry.class(class);
+            if facts.bank != bank {
+                bank = facts.bank;
+                object = chains.add(self.data(event, bank));
+            }
+            chains.objects[object as usize].strips |= 1 << facts.strip;
+            self.displace(event, class);
+            let cell = self.cell(class);
+            cell.owner = event.alloc;
+            cell.value = object;
+            cell.written = event.pos;
+            cell.maybe = BEGIN;
+            cell.is_zero = is_zero;
+        }
+    }
+
+    fn data(&self, event: &Event, bank: u32) -> Object {
+        Object {
+            first: event.pos,
+            last: event.pos,
+            banks: Interval::new(bank, bank + 1),
+            strips: 0,
+            member: NONE,
+            shape: event.shape,
+            alloc: event.alloc,
+            begins: false,
+            zero_seeded: false,
+            data_seeded: false,
+            seeds: false,
+        }
+    }
+
+    /// A value that is there stays one object, whether it is overwritten or not; a fresh cell
+    /// becomes data that may not exist.
+    fn may_write(&mut self, event: &Event, chains: &mut Chains) {
+        let geometry = self.geometry;
+        let mut object = NONE;
+        let mut bank = NONE;
+        for &class in geometry.classes(event.shape) {
+            let facts = geometry.class(class);
+            let cell = *self.cell(class);
+            if self.holds(&cell, event.alloc) {
+                let value = chains.find(cell.value);
+                chains.objects[value as usize].last = event.pos;
+                let cell = self.cell(class);
+                cell.written = event.pos;
+                cell.is_zero = false;
+                continue;
+            }
+            if facts.bank != bank {
+                bank = facts.bank;
+                object = chains.add(self.data(event, bank));
+            }
+            chains.objects[object as usize].strips |= 1 << facts.strip;
+            self.displace(event, class);
+            let cell = self.cell(class);
+            cell.owner = event.alloc;
+            cell.value = object;
+            cell.written = event.pos;
+            cell.maybe = event.pos;
+            cell.maybe_shape = event.shape;
+            cell.is_zero = false;
+        }
+    }
+
+    fn pe_write(
+        &mut self,
+        event: &Event,
+        accumulates: bool,
+        problem: &BlockProblem,
+        chains: &mut Chains,
+    ) {
+        let geometry = self.geometry;
+        let classes = geometry.classes(event.shape);
+        let first_begin = chains.begins.len();
+        let mut chain = NONE;
+        let mut seeds = Seeds::NO_SEEDS;
+        for &class in classes {
+            let cell = *self.cell(class);
+            if accumulates && self.holds(&cell, event.alloc) {
+                let object = chains.find(cell.value);
+                if chains.objects[object as usize].is_chain() {
+                    chain = chains.join(chain, object);
+                } else {
+                    self.seed(event, class, object, &mut seeds, chains);
+                }
+                continue;
+            }
+            if accumulates {
+                self.wanted(event, class, problem, chains);
+            }
+            self.displace(event, class);
+            let (pending, contents) = self.barriers_of(class);
+            chains.begins.push(Begin {
+                class,
+                written: cell.written.max(pending),
+                is_zero: cell.is_zero && cell.written > contents,
+            });
+        }
+        let begins = chains.begins.len() > first_begin;
+        let chain = self.member(event, problem, chain, &seeds, begins, chains);
+        chains.chain_of.push(chain);
+        chains.begins_end.push(chains.begins.len() as u32);
+        for &class in classes {
+            let cell = &mut self.cells[class as usize];
+            cell.owner = event.alloc;
+            cell.value = chain;
+            cell.written = event.pos;
+            cell.maybe = BEGIN;
+            cell.is_zero = false;
+        }
+    }
+
+    /// Makes the writer a member of `chain`, or of a new one.
+    fn member(
+        &self,
+        event: &Event,
+        problem: &BlockProblem,
+        chain: u32,
+        seeds: &Seeds,
+        begins: bool,
+        chains: &mut Chains,
+    ) -> u32 {
+        let member = &problem.members[event.member as usize];
+        let mut banks = self.geometry.shape(event.shape).banks;
+        if let (Some(flags), Some(code)) = (member.flags, member.region)
+            && (flags.starts() || flags.accumulates())
+        {
+            let named = pto_ir::ZeroWindow::of_bank(banks.start, code);
+            banks = banks.hull(named.banks());
+        }
+        let chain = if chain == NONE {
+            chains.add(Object {
+                member: event.member,
+                ..self.data(event, banks.start)
+            })
+        } else {
+            chain
+        };
+        let object = &mut chains.objects[chain as usize];
+        object.banks = object.banks.hull(banks);
+        object.strips |= member.group;
+        object.last = event.pos;
+        object.begins |= begins;
+        object.zero_seeded |= seeds.zero;
+        if seeds.first != NONE {
+            object.first = object.first.min(seeds.first);
+        }
+        if seeds.data != NONE && !std::mem::replace(&mut object.data_seeded, true) {
+            chains.data_seeds.push((event.member, seeds.data));
+        }
+        chain
+    }
+
+    fn seed(
+        &mut self,
+        event: &Event,
+        class: u32,
+        object: u32,
+        seeds: &mut Seeds,
+        chains: &mut Chains,
+    ) {
+        let (_, contents) = self.barriers_of(class);
+        let cell = *self.cell(class);
+        let data = &mut chains.objects[object as usize];
+        data.last = event.pos;
+        data.seeds = true;
+        seeds.first = seeds.first.min(data.first);
+        if cell.is_zero && cell.written > contents {
+            seeds.zero = true;
+        } else {
+            seeds.data = seeds.data.min(object);
+        }
+        if cell.maybe != BEGIN {
+            chains.demands.push(Demand {
+                pos: cell.maybe,
+                shape: cell.maybe_shape,
+                alloc: event.alloc,
+                class,
+            });
+        }
+    }
+
+    /// Gives up the value of another buffer that `event` overwrites.
+    fn displace(&mut self, event: &Event, class: u32) {
+        if !self.lost.is_empty() {
+            self.lost.remove(&(event.alloc, class));
+        }
+        let cell = self.cells[class as usize];
+        if cell.owner != event.alloc && self.holds(&cell, cell.owner) {
+            let (epoch, last) = self.last_use[cell.owner as usize];
+            if epoch == self.epoch && last > event.pos {
+                self.lost
+                    .insert((cell.owner, class), (event.pos, cell.value));
+            }
+        }
+    }
+
+    /// Reports a value that `event` needs and another buffer's write destroyed.
+    fn wanted(&mut self, event: &Event, class: u32, problem: &BlockProblem, chains: &mut Chains) {
+        if let Some((pos, object)) = self.lost.remove(&(event.alloc, class)) {
+            let needed = Site::Inst(problem.inst_at(self.program, event.pos));
+            self.overlap(event.alloc, pos, object, Some(needed), problem, chains);
+        }
+    }
+
+    fn overlap(
+        &self,
+        alloc: u32,
+        pos: u32,
+        object: u32,
+        needed: Option<Site>,
+        problem: &BlockProblem,
+        chains: &mut Chains,
+    ) {
+        let writer = Site::Inst(problem.inst_at(self.program, pos));
+        let buffer = Site::Alloc(pto_ir::AllocId::new(alloc as usize));
+        let mut error = Diag::error(
+            "pto:overlapping-allocs",
+            writer,
+            "expected cells without a live value, found those of another buffer that is still needed",
+        )
+        .with_note(buffer, "the other buffer");
+        let first = chains.objects[chains.root(object) as usize].first;
+        if first != BEGIN {
+            let site = Site::Inst(problem.inst_at(self.program, first));
+            error = error.with_note(site, "its value is written here");
+        }
+        error = match needed {
+            Some(site) => error.with_note(site, "and needed here"),
+            None => error.with_note(buffer, "and needed after the block"),
+        };
+        chains.report(error);
+    }
+
+    /// Last barriers for the pending bits and the contents of a class.
+    fn barriers_of(&self, class: u32) -> (u32, u32) {
+        if !self.has_barrier {
+            return (BEGIN, BEGIN);
+        }
+        let facts = self.geometry.class(class);
+        let slot = facts.bank * self.geometry.strip_count() + u32::from(facts.strip);
+        self.barriers[slot as usize]
+    }
+
+    fn barrier(&mut self, slots: u64, contents: bool, pos: u32) {
+        self.has_barrier = true;
+        for (slot, barrier) in self.barriers.iter_mut().enumerate() {
+            if slots >> slot & 1 == 1 {
+                barrier.0 = pos;
+                if contents {
+                    barrier.1 = pos;
+                }
+            }
+        }
+    }
+
+    /// The values at hand that are used at or after `pos`, of buffers that exist around the block.
+    fn held(&self, pos: u32, is_visible: &dyn Fn(u32) -> bool) -> Vec<Held> {
+        let is_wanted = |cell: &Cell| {
+            let (epoch, last) = self.last_use[cell.owner as usize];
+            epoch == self.epoch && last >= pos && is_visible(cell.owner)
+        };
+        let touched = self.touched.iter();
+        touched
+            .map(|&class| (class, self.cells[class as usize]))
+            .filter(|(_, cell)| self.holds(cell, cell.owner) && is_wanted(cell))
+            .map(|(class, cell)| Held {
+                class,
+                alloc: cell.owner,
+                object: cell.value,
+            })
+            .collect()
+    }
+
+    /// Values that outlive the block are used at its end.
+    fn finish(&mut self, problem: &BlockProblem, context: &Context, chains: &mut Chains) {
+        if context.live_out.is_empty() {
+            return;
+        }
+        let outlives =
+            |walker: &Self, alloc: u32| walker.last_use[alloc as usize] == (walker.epoch, END);
+        for index in 0..self.touched.len() {
+            let cell = self.cells[self.touched[index] as usize];
+            if self.holds(&cell, cell.owner) && outlives(self, cell.owner) {
+                let object = chains.find(cell.value);
+                chains.objects[object as usize].last = END;
+            }
+        }
+        let mut lost: Vec<_> = self
+            .lost
+            .iter()
+            .map(|(&key, &value)| (key, value))
+            .collect();
+        lost.sort_unstable();
+        for ((alloc, _), (pos, object)) in lost {
+            if outlives(self, alloc) {
+                self.overlap(alloc, pos, object, None, problem, chains);
+            }
+        }
+    }
+}
+
+/// Two buffers that hold values in one place when the block begins.
+fn shared_on_entry(left: u32, right: u32) -> Diag {
+    let site = |alloc: u32| Site::Alloc(pto_ir::AllocId::new(alloc as usize));
+    Diag::error(
+        "pto:overlapping-allocs",
+        site(left),
+        "expected cells of its own for a buffer that holds data from the beginning, found those of another one",
+    )
+    .with_note(site(right), "the other buffer")
+}
+
+/// What a PE write adds onto, apart from chains.
+struct Seeds {
+    /// Position of the earliest seed, or [`NONE`].
+    first: u32,
+    /// Whether some cell holds +0.0.
+    zero: bool,
+    /// The first object of data, or [`NONE`].
+    data: u32,
+}
+
+impl Seeds {
+    const NO_SEEDS: Self = Self {
+        first: NONE,
+        zero: false,
+        data: NONE,
+    };
+}
