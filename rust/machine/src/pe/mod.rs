@@ -46,7 +46,7 @@ pub use widen::ElementType;
 
 use exact::Range;
 use kernel::{Kernel, Path};
-use panels::Panels;
+use panels::{MOST_ELEMENTS, Panels};
 
 /// Why a matmul cannot be computed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,6 +58,8 @@ pub enum PeError {
         /// Rows of the moving operand.
         moving: usize,
     },
+    /// The result has more than 2^26 elements.
+    TooLarge,
     /// One operand holds integers, the other floats.
     MixedOperands,
     /// Integer cells for floats, or float cells for integers.
@@ -71,6 +73,7 @@ impl std::fmt::Display for PeError {
                 f,
                 "the stationary operand has {stationary} rows, the moving operand {moving}"
             ),
+            Self::TooLarge => f.write_str("the result has more than 67108864 elements"),
             Self::MixedOperands => f.write_str("one operand holds integers, the other floats"),
             Self::Cells => f.write_str("float operands need float cells, integer operands i32"),
         }
@@ -143,6 +146,12 @@ impl PeArray {
                 stationary: stationary.rows(),
                 moving: moving.rows(),
             });
+        }
+        let sums = stationary
+            .padded_columns()
+            .checked_mul(moving.padded_columns());
+        if sums.is_none_or(|sums| sums > MOST_ELEMENTS) {
+            return Err(PeError::TooLarge);
         }
         let is_integer = stationary.is_integer();
         if is_integer != moving.is_integer() {

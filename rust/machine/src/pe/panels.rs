@@ -22,7 +22,7 @@ pub struct View<'a> {
 pub enum ViewError {
     /// An element lies outside the bytes given.
     OutOfBounds,
-    /// More elements than 2^26, the limit of one operand.
+    /// More elements than 2^26, the limit of one operand, its columns rounded up to whole panels.
     TooLarge,
 }
 
@@ -30,7 +30,9 @@ impl std::fmt::Display for ViewError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self {
             Self::OutOfBounds => "an element of the operand lies outside its buffer",
-            Self::TooLarge => "the operand has more than 67108864 elements",
+            Self::TooLarge => {
+                "the operand has more than 67108864 elements, columns counted in sixteens"
+            }
         })
     }
 }
@@ -38,7 +40,7 @@ impl std::fmt::Display for ViewError {
 impl std::error::Error for ViewError {}
 
 /// The most elements of one operand: far above any machine's, far below any memory's.
-const MOST_ELEMENTS: usize = 1 << 26;
+pub(super) const MOST_ELEMENTS: usize = 1 << 26;
 
 impl<'a> View<'a> {
     /// A view into `bytes`. The first element lies at byte `offset`, rows are `row_stride` bytes
@@ -61,8 +63,11 @@ impl<'a> View<'a> {
         for size in sizes.filter(|&size| size > 0) {
             columns = columns.checked_mul(size).ok_or(ViewError::TooLarge)?;
         }
-        let elements = columns.checked_mul(rows.max(1));
-        if elements.is_none_or(|elements| elements > MOST_ELEMENTS) || rows > MOST_ELEMENTS {
+        if columns > MOST_ELEMENTS {
+            return Err(ViewError::TooLarge);
+        }
+        let padded = columns.next_multiple_of(PANEL).checked_mul(rows.max(1));
+        if padded.is_none_or(|elements| elements > MOST_ELEMENTS) || rows > MOST_ELEMENTS {
             return Err(ViewError::TooLarge);
         }
         let view = Self {
@@ -107,16 +112,34 @@ impl<'a> View<'a> {
     /// Appends the bytes of row `row` to `gathered`, element by element.
     fn gather_row(&self, row: usize, gathered: &mut Vec<u8>) {
         let start = self.offset + row as isize * self.row_stride;
-        let size = self.element.bytes();
-        for column in 0..self.columns {
-            let mut rest = column;
-            let mut at = start;
-            for &(size, stride) in self.column_dims.iter().rev() {
+        match self.element.bytes() {
+            1 => self.gather::<1>(start, gathered),
+            2 => self.gather::<2>(start, gathered),
+            _ => self.gather::<4>(start, gathered),
+        }
+    }
+
+    /// As `gather_row`, for the row that starts at byte `start` and elements of `BYTES` bytes.
+    fn gather<const BYTES: usize>(&self, start: isize, gathered: &mut Vec<u8>) {
+        let Some((&(size, stride), outer_dims)) = self.column_dims.split_last() else {
+            return gathered.extend_from_slice(&self.element_at::<BYTES>(start));
+        };
+        for outer in 0..self.columns / size {
+            let (mut rest, mut at) = (outer, start);
+            for &(size, stride) in outer_dims.iter().rev() {
                 at += (rest % size) as isize * stride;
                 rest /= size;
             }
-            gathered.extend_from_slice(&self.bytes[at as usize..at as usize + size]);
+            for inner in 0..size as isize {
+                gathered.extend_from_slice(&self.element_at::<BYTES>(at + inner * stride));
+            }
         }
+    }
+
+    fn element_at<const BYTES: usize>(&self, at: isize) -> [u8; BYTES] {
+        let mut element = [0; BYTES];
+        element.copy_from_slice(&self.bytes[at as usize..at as usize + BYTES]);
+        element
     }
 }
 

@@ -74,6 +74,7 @@ fn views_outside_their_bytes_are_refused() {
         view(0, (1, 0), &[(1 << 40, 0), (1 << 40, 0)]),
         Some(ViewError::TooLarge)
     );
+    assert_eq!(view(0, (1 << 24, 0), &[(1, 0)]), Some(ViewError::TooLarge));
     assert_eq!(view(0, (0, 1 << 40), &[(4, 4)]), None);
     assert_eq!(view(0, (4, 1 << 40), &[(0, 4)]), None);
 }
@@ -118,6 +119,13 @@ fn operands_that_do_not_go_together_are_refused() {
         error.to_string(),
         "the stationary operand has 3 rows, the moving operand 4"
     );
+    let wide = [(1 << 20, 0)];
+    let wide = View::new(&[0; 4], ElementType::F32, 0, (1, 0), &wide).unwrap();
+    array.load_stationary(&wide);
+    array.load_moving(&wide);
+    let error = array.multiply(CellType::F32).unwrap_err();
+    assert_eq!(error, PeError::TooLarge);
+    array.load_stationary(&view(ElementType::F32, 3));
     array.load_moving(&view(ElementType::I8, 3));
     assert_eq!(
         array.multiply(CellType::F32).unwrap_err(),
