@@ -29,6 +29,18 @@ func.func @no_positions(%w: !W, %x: !X, %c: !C) {
   return
 }
 
+func.func @groups_of_two_and_none(%w: !W, %x: !X, %c: !C) {
+  // expected-error@+1 {{expected one operand in each of the first 3 groups, found 2 [pto:operand-groups]}}
+  "pto.tmatmul"(%w, %x, %c) <{operandSegmentSizes = array<i32: 2, 1, 0, 0, 0, 0>}> : (!W, !X, !C) -> ()
+  return
+}
+
+func.func @no_accumulator(%w: !W, %x: !X, %c: !C) {
+  // expected-error@+1 {{expected one operand in each of the first 4 groups, found 0 [pto:operand-groups]}}
+  "pto.tmatmul_acc"(%w, %w, %x, %c) <{operandSegmentSizes = array<i32: 0, 2, 1, 1, 0, 0, 0>}> : (!W, !W, !X, !C) -> ()
+  return
+}
+
 func.func @two_predicates(%w: !W, %x: !X, %c: !C, %p: i1) {
   // expected-error@+1 {{operand group starting at #3 requires 0 or 1 element, but found 2}}
   "pto.tmatmul"(%w, %x, %c, %p, %p) <{operandSegmentSizes = array<i32: 1, 1, 1, 2, 0, 0>}> : (!W, !X, !C, i1, i1) -> ()

@@ -259,6 +259,20 @@ LogicalResult MatmulVerifier::verifyZeroRegion() {
   return success();
 }
 
+/// The generic form can name groups of any size. The accessors of an operand rely
+/// on its group, so this comes before everything else.
+static LogicalResult verifyOperandGroups(MatmulOpInterface op) {
+  ArrayRef<int32_t> sizes = op.getOperandGroupSizes();
+  for (int32_t size : sizes.take_front(op.getMandatoryGroupCount()))
+    if (size != 1)
+      return op->emitOpError() << "expected one operand in each of the first "
+                               << op.getMandatoryGroupCount()
+                               << " groups, found " << size
+                               << " [pto:operand-groups]";
+  return success();
+}
+
 LogicalResult common::verifyMatmul(MatmulOpInterface op) {
-  return MatmulVerifier(op).verify();
+  return success(succeeded(verifyOperandGroups(op)) &&
+                 succeeded(MatmulVerifier(op).verify()));
 }

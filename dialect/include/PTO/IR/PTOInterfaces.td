@@ -51,6 +51,12 @@ def PTO_MatmulOpInterface
     a rule.
   }];
   let methods = [
+    StaticInterfaceMethod<"How many operand groups, from the first, hold one operand each.",
+      "unsigned", "getMandatoryGroupCount", (ins), [{}],
+      [{ return ConcreteOp::mandatoryGroupCount; }]>,
+    InterfaceMethod<"The sizes of all operand groups.",
+      "::llvm::ArrayRef<int32_t>", "getOperandGroupSizes", (ins), [{}],
+      [{ return $_op.getProperties().operandSegmentSizes; }]>,
     InterfaceMethod<"The accumulator operand, or null where the variant has none.",
       "::mlir::Value", "getAccumulatorOrNull">,
     InterfaceMethod<"The stationary operand, `[K, M]`.",

@@ -165,6 +165,11 @@ class PTO_MatmulOp<string mnemonic, dag sources, list<string> sourceNames>
     "(`stop_if` `(` custom<Operand>($stop_if)^ `)`)?" #
     afterFormat # tokenFormat;
 
+  let extraClassDeclaration = dictionaryMethods # [{
+    static constexpr unsigned mandatoryGroupCount = }] #
+      !add(!size(sourceNames), 1) # [{;
+  }];
+
   // What every variant says about its clauses.
   string clauseDescription = [{
 
