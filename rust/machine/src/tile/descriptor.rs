@@ -26,6 +26,9 @@ pub fn smallest_code_for(bytes: u32) -> Option<u8> {
     (1..=MAX_LOCAL_SIZE_CODE).find(|&code| capacity_of_code(code).is_some_and(|c| c >= bytes))
 }
 
+/// The most elements a tile can have: the largest capacity of the narrowest type.
+const MAX_ELEMENTS: usize = 2 * MAX_SHARED_CAPACITY as usize;
+
 /// The unit a tile was placed for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Location {
@@ -120,7 +123,7 @@ impl Descriptor {
 
     /// Number of valid elements.
     pub fn len(&self) -> usize {
-        self.valid_rows as usize * self.valid_columns as usize
+        (self.valid_rows as usize).saturating_mul(self.valid_columns as usize)
     }
 
     /// Whether the valid region is empty.
@@ -219,14 +222,15 @@ pub struct Tile {
 }
 
 impl Tile {
-    /// A tile without defined contents.
-    pub fn undefined(descriptor: Descriptor) -> Tile {
-        Tile {
-            words: vec![0; descriptor.len()],
-            defined: vec![false; descriptor.len()],
-            undefined: descriptor.len(),
+    /// A tile without defined contents. `None` for more elements than any tile can have.
+    pub fn undefined(descriptor: Descriptor) -> Option<Tile> {
+        let len = descriptor.len();
+        (len <= MAX_ELEMENTS).then(|| Tile {
+            words: vec![0; len],
+            defined: vec![false; len],
+            undefined: len,
             descriptor,
-        }
+        })
     }
 
     /// A tile of `words`, one for each valid element in row order. `None` where the number of
@@ -347,7 +351,7 @@ mod tests {
     #[test]
     fn definedness_is_kept_element_by_element() {
         let d = Descriptor::cube(Layout::CubeM16, DataType::Fp32, 2, 2, 128);
-        let mut tile = Tile::undefined(d);
+        let mut tile = Tile::undefined(d).unwrap();
         assert_eq!(tile.first_undefined(), Some((0, 0)));
         for (r, c) in [(0, 0), (1, 1), (0, 1)] {
             tile.set(r, c, 7);
@@ -394,6 +398,11 @@ mod tests {
                 ..good
             }),
             Err("pto:tile-operand-layout")
+        );
+        let huge = Descriptor::row_major(DataType::U8, u32::MAX, u32::MAX, 128);
+        assert_eq!(
+            (tag(huge), Tile::undefined(huge)),
+            (Err("pto:tile-operand-layout"), None)
         );
         let vector = Descriptor::row_major(DataType::U64, 1, 3, 128);
         assert_eq!((vector.columns, check(vector)), (4, Ok(())));

@@ -6,7 +6,7 @@ use pto_machine::tile::{DataType, Descriptor, Function, Layout, Post, Tile};
 
 /// A tile whose element (r, c) is `f(r, c)`.
 pub(crate) fn filled(d: Descriptor, f: impl Fn(u32, u32) -> u64) -> Tile {
-    let mut tile = Tile::undefined(d);
+    let mut tile = Tile::undefined(d).expect("a tile");
     for r in 0..d.valid_rows {
         for c in 0..d.valid_columns {
             tile.set(r, c, f(r, c));

@@ -106,7 +106,7 @@ fn setup(case: &Value) -> Option<Setup> {
     let mut core = Core::new();
     let mut sources = Vec::new();
     let mut place = |register: u8, d: Descriptor, words: &[Vec<Option<u64>>]| {
-        let mut tile = Tile::undefined(d);
+        let mut tile = Tile::undefined(d).expect("a tile");
         for (r, row) in words.iter().enumerate() {
             for (c, word) in row.iter().enumerate() {
                 if let Some(word) = word {

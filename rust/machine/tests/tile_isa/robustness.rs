@@ -56,7 +56,7 @@ fn any_tile() -> impl Strategy<Value = Tile> {
                 if full {
                     filled(d, |r, c| seed.rotate_left(r * 7 + c))
                 } else {
-                    Tile::undefined(d)
+                    Tile::undefined(d).expect("a tile")
                 }
             },
         )

@@ -191,7 +191,7 @@ fn operand_rules(found: &mut Vec<Rule>) {
     });
     case(accumulate(), |core, _| {
         let d = *core.register(6).expect("B").tile.descriptor();
-        let tile = Tile::undefined(d);
+        let tile = Tile::undefined(d).expect("a tile");
         assert!(core.set_register(6, Some(Register { tile, mask: 0b1111 })));
     });
     case(accumulate(), |core, b| {

@@ -114,7 +114,7 @@ pub(crate) fn descriptor(o: &Value) -> Descriptor {
 /// The tile of a record's operand, undefined where it has no value.
 pub(crate) fn tile(o: &Value) -> Tile {
     let d = descriptor(o);
-    let mut tile = Tile::undefined(d);
+    let mut tile = Tile::undefined(d).expect("a tile");
     let Some(rows) = o["values"].as_array() else {
         return Tile::new(d, vec![0; d.len()]).expect("as many words as elements");
     };

@@ -2,7 +2,7 @@
 
 use crate::formats::Format;
 use crate::tile::types::DataType;
-use half::slice::HalfFloatSliceExt;
+use pulp::Arch;
 
 /// The values of a format of at most 8 bits, by storage word. A word with bits outside the format
 /// is no number of it and reads as NaN.
@@ -30,44 +30,54 @@ static E1M2: [f32; 256] = table(Format::F4E1M2);
 /// what is then no code of the type (a TF32 word with low bits set, a 6-bit code with high ones)
 /// is NaN. Integers give no values.
 pub fn floats(words: &[u64], data_type: DataType) -> Vec<f32> {
-    let small = |table: &[f32; 256], mask: u64| -> Vec<f32> {
-        words.iter().map(|&w| table[(w & mask) as usize]).collect()
-    };
+    let mut values = vec![0.0; words.len()];
+    let out = &mut values[..];
     match data_type {
-        DataType::Fp32 => words.iter().map(|&w| f32::from_bits(w as u32)).collect(),
-        DataType::Tf32 => words.iter().map(|&w| truncated(w as u32, 13)).collect(),
-        DataType::Hf32 => words.iter().map(|&w| truncated(w as u32, 12)).collect(),
-        DataType::Bf16 => words
-            .iter()
-            .map(|&w| f32::from_bits(u32::from(w as u16) << 16))
-            .collect(),
-        DataType::Fp16 => {
-            let halves: Vec<half::f16> = words
-                .iter()
-                .map(|&w| half::f16::from_bits(w as u16))
-                .collect();
-            let mut values = vec![0.0; halves.len()];
-            halves.convert_to_f32_slice(&mut values);
-            values
-        }
-        DataType::HiF8 => small(&HIF8, 0xff),
-        DataType::E4M3 => small(&E4M3, 0xff),
-        DataType::E5M2 => small(&E5M2, 0xff),
-        DataType::E3M2 => small(&E3M2, 0xff),
-        DataType::E2M3 => small(&E2M3, 0xff),
-        DataType::E2M1X2 => small(&E2M1, 0xf),
-        DataType::E1M2X2 | DataType::HiF4X2 => small(&E1M2, 0xf),
-        _ => Vec::new(),
+        DataType::Fp32 => map(words, out, |w| f32::from_bits(w as u32)),
+        DataType::Tf32 => map(words, out, |w| truncated::<13>(w as u32)),
+        DataType::Hf32 => map(words, out, |w| truncated::<12>(w as u32)),
+        DataType::Bf16 => map(words, out, |w| f32::from_bits((w as u32) << 16)),
+        DataType::Fp16 => map(words, out, |w| half(w as u32)),
+        DataType::HiF8 => map(words, out, |w| HIF8[(w & 0xff) as usize]),
+        DataType::E4M3 => map(words, out, |w| E4M3[(w & 0xff) as usize]),
+        DataType::E5M2 => map(words, out, |w| E5M2[(w & 0xff) as usize]),
+        DataType::E3M2 => map(words, out, |w| E3M2[(w & 0xff) as usize]),
+        DataType::E2M3 => map(words, out, |w| E2M3[(w & 0xff) as usize]),
+        DataType::E2M1X2 => map(words, out, |w| E2M1[(w & 0xf) as usize]),
+        DataType::E1M2X2 | DataType::HiF4X2 => map(words, out, |w| E1M2[(w & 0xf) as usize]),
+        _ => values.clear(),
     }
+    values
 }
 
-/// A binary32 word whose `padding` low bits must be zero.
-fn truncated(word: u32, padding: u32) -> f32 {
-    if word & ((1 << padding) - 1) == 0 {
-        f32::from_bits(word)
-    } else {
-        f32::NAN
-    }
+/// Applies `value` to each word, with the vector instructions this processor has.
+fn map(words: &[u64], values: &mut [f32], value: impl Fn(u64) -> f32) {
+    Arch::new().dispatch(|| {
+        for (v, &w) in values.iter_mut().zip(words) {
+            *v = value(w);
+        }
+    });
+}
+
+/// A binary32 word whose `PADDING` low bits must be zero.
+#[inline(always)]
+fn truncated<const PADDING: u32>(word: u32) -> f32 {
+    let invalid = word & ((1 << PADDING) - 1) != 0;
+    f32::from_bits(if invalid { f32::NAN.to_bits() } else { word })
+}
+
+/// The low half of a word as binary16. Its fields, moved to those of binary32, have an exponent
+/// 112 too small: multiplying by 2^112 is exact and puts subnormals right as well. The largest
+/// exponent stands for infinity and NaN and stays the largest.
+#[inline(always)]
+fn half(word: u32) -> f32 {
+    const SCALE: f32 = f32::from_bits((127 + 112) << 23);
+    const LARGEST_EXPONENT: u32 = 0x7f80_0000;
+    let fields = (word & 0x7fff) << 13;
+    let scaled = (f32::from_bits(fields) * SCALE).to_bits();
+    let is_special = fields >= 0x1f << 23;
+    let top = if is_special { LARGEST_EXPONENT } else { 0 };
+    f32::from_bits(scaled | top | (word & 0x8000) << 16)
 }
 
 /// The values of integer carriers, as 32-bit words of which sums and products wrap.

@@ -11,7 +11,7 @@
 //! adds to anything but zero as if it had no sign. Other controls take the exact product or
 //! sum in f64 and round it with the format encoder.
 
-use super::{Product, ScalePlane, StepControl, accumulate, decode};
+use super::{Product, ScalePlane, StepControl, accumulate, decode, kernel};
 use crate::formats::{Format, Overflow, Rounding, add_to_odd};
 use crate::tile::mx;
 use crate::tile::types::DataType;
@@ -65,7 +65,8 @@ fn multiply_floats(p: &Product<'_>) -> Vec<u64> {
         let a = decode::floats(&p.a, p.a_type);
         let b = decode::floats(&p.b, p.b_type);
         if p.control == StepControl::DEFAULT {
-            accumulate(shape, &a, &b, &mut sums, |s: f32, x: f32, y| s + x * y);
+            let is_exact = has_exact_products(p.a_type) && has_exact_products(p.b_type);
+            accumulate_blocks(shape, a, b, &mut sums, is_exact);
         } else {
             let control = p.control;
             accumulate(shape, &a, &b, &mut sums, |s, x, y| {
@@ -82,6 +83,70 @@ fn multiply_floats(p: &Product<'_>) -> Vec<u64> {
         }
     }
     sums.into_iter().map(|s| u64::from(canonical(s))).collect()
+}
+
+/// Whether two values of this type, or of another such, have a product that FP32 holds: at most 11
+/// bits of significand each, and no exponent beyond those of FP16 or HiF8.
+fn has_exact_products(data_type: DataType) -> bool {
+    !matches!(
+        data_type,
+        DataType::Fp32 | DataType::Tf32 | DataType::Hf32 | DataType::Bf16
+    )
+}
+
+/// The k loop by register blocks: planes are filled up with zeros to whole ones where they are not.
+fn accumulate_blocks(
+    (m, n, k): (usize, usize, usize),
+    a: Vec<f32>,
+    b: Vec<f32>,
+    sums: &mut Vec<f32>,
+    is_exact: bool,
+) {
+    if m == 0 || n == 0 || k == 0 {
+        return;
+    }
+    let height = m.next_multiple_of(kernel::ROWS);
+    let width = n.next_multiple_of(kernel::COLUMNS);
+    let a = padded(a, (m, k), (height, k));
+    let b = padded(b, (k, n), (k, width));
+    let mut held = padded(std::mem::take(sums), (m, n), (height, width));
+    kernel::Kernel {
+        a: &a,
+        b: &b,
+        sums: &mut held,
+        depth: k,
+        width,
+        is_exact,
+    }
+    .run();
+    *sums = if n == width {
+        held.truncate(m * n);
+        held
+    } else {
+        held.chunks_exact(width)
+            .take(m)
+            .flat_map(|row| &row[..n])
+            .copied()
+            .collect()
+    };
+}
+
+/// A row-major plane with zeros added below and to the right.
+fn padded(
+    mut plane: Vec<f32>,
+    (rows, columns): (usize, usize),
+    (height, width): (usize, usize),
+) -> Vec<f32> {
+    if columns == width {
+        plane.resize(height * width, 0.0);
+        return plane;
+    }
+    let mut out = vec![0.0; height * width];
+    let filled = out.chunks_exact_mut(width).take(rows);
+    for (to, from) in filled.zip(plane.chunks_exact(columns)) {
+        to[..columns].copy_from_slice(from);
+    }
+    out
 }
 
 /// The word of a finished sum: zero is +0 and NaN the canonical one.

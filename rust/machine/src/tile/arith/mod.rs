@@ -9,6 +9,7 @@
 
 pub mod decode;
 pub mod ieee;
+mod kernel;
 pub mod raw;
 
 use super::types::DataType;
