@@ -7,27 +7,27 @@ use pto_ir::{BlockId, Op, Program, RegionId, RegionKind};
 
 /// A stretch of a block: the positions `first..end` of its list of entries.
 #[derive(Clone, Debug)]
-pub(super) struct Node {
-    pub(super) block: BlockId,
-    pub(super) first: usize,
-    pub(super) end: usize,
-    pub(super) edges: Vec<Edge>,
+pub(crate) struct Node {
+    pub(crate) block: BlockId,
+    pub(crate) first: usize,
+    pub(crate) end: usize,
+    pub(crate) edges: Vec<Edge>,
     /// Whether the function may end here.
-    pub(super) is_exit: bool,
+    pub(crate) is_exit: bool,
 }
 
 /// The way from one node to another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Edge {
-    pub(super) to: usize,
+pub(crate) struct Edge {
+    pub(crate) to: usize,
     /// It goes around a loop that does not run.
-    pub(super) skips_loop: bool,
+    pub(crate) skips_loop: bool,
 }
 
 /// The graph of `program`; node 0 is the entry. Nodes stand in program order, so that going
 /// through them in order meets every node after those before it, but for loops. Without `has_flow`
 /// the function is known to be one straight line.
-pub(super) fn graph(program: &Program, has_flow: bool) -> Vec<Node> {
+pub(crate) fn graph(program: &Program, has_flow: bool) -> Vec<Node> {
     if let (false, Some(block)) = (has_flow, program.blocks().first()) {
         let end = block.insts.len();
         let line = Node {

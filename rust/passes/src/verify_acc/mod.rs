@@ -65,7 +65,7 @@
 
 mod check;
 mod findings;
-mod flow;
+pub(crate) mod flow;
 mod layout;
 mod memory;
 mod survey;
