@@ -3,6 +3,7 @@ pub mod clusters;
 
 mod calls;
 mod chains;
+mod check;
 mod edges;
 mod flags;
 mod geometry;
@@ -123,5 +124,6 @@ pub fn plan(
     if has_derived && !program.legalized {
         plan.marks.push((FunctionMark::Legalized, true));
     }
+    check::check(program, target, &plan)?;
     Ok(plan)
 }

@@ -1,0 +1,180 @@
+//! The checker: is the plan one this pass may make, and is the program right with it?
+//!
+//! It shares nothing with the solver. The form of the plan is checked here; that the flags are right
+//! is proved by [`crate::verify_acc`], which knows flags and zero regions and nothing of clusters.
+//!
+//! The proof also judges flags that were there before. Where those are to blame the function is
+//! refused with `pto:unsound-flags`; where derived ones are, the pass is wrong, and says so with
+//! `pto:internal-legalize-acc`.
+
+use pto_ir::{
+    Diag, EdgeNode, Inst, InstId, MemsetTarget, Op, Plan, Program, Severity, Site, Target,
+};
+
+use crate::verify_acc;
+
+const INTERNAL: &str = "pto:internal-legalize-acc";
+
+/// Checks `plan`.
+pub(super) fn check(
+    program: &Program,
+    target: &'static Target,
+    plan: &Plan,
+) -> Result<(), Vec<Diag>> {
+    let flags = Explicit::new(program, plan);
+    form(program, target, plan, &flags)
+        .map_err(|reason| vec![Diag::error(INTERNAL, Site::Function, reason)])?;
+    let findings = if plan.is_empty() {
+        verify_acc::verify(program, target, &verify_acc::Options::default())
+    } else {
+        let after = plan.applied_to(program);
+        verify_acc::verify(&after, target, &verify_acc::Options::default())
+    };
+    let errors: Vec<Diag> = findings
+        .into_iter()
+        .filter(|finding| finding.severity == Severity::Error)
+        .filter_map(|finding| judge(program, finding, &flags))
+        .collect();
+    if errors.is_empty() {
+        Ok(())
+    } else {
+        Err(errors)
+    }
+}
+
+/// Whether the plan keeps to what this pass may change.
+fn form(
+    program: &Program,
+    target: &Target,
+    plan: &Plan,
+    flags: &Explicit<'_>,
+) -> Result<(), String> {
+    if !plan.erase.is_empty() || !plan.drop_inserted_edges.is_empty() {
+        return Err("expected a plan that takes nothing away".to_owned());
+    }
+    if plan.acc.windows(2).any(|pair| pair[0].inst == pair[1].inst) {
+        return Err("expected one change of flags a matmul".to_owned());
+    }
+    for edit in &plan.acc {
+        let Some(matmul) = program.inst(edit.inst).matmul() else {
+            return Err("expected flags on matmuls alone".to_owned());
+        };
+        let (Some(new), Some(region)) = (edit.flags, edit.zero_region) else {
+            return Err("expected flags and a region on every matmul that changes".to_owned());
+        };
+        let fits = new.is_legal(target.has_accumulate) && region <= target.max_zero_region_code;
+        if !fits {
+            return Err(format!(
+                "expected flags of {}, found {new} in region {region}",
+                target.name
+            ));
+        }
+        let only_fills_in = matmul.flags == Some(new) && matmul.zero_region.is_none();
+        if flags.is_kept(edit.inst) && !only_fills_in {
+            return Err("expected explicit flags to stay".to_owned());
+        }
+    }
+    plan.memsets
+        .iter()
+        .try_for_each(|memset| memset_form(program, program.inst(memset.before), memset.target))?;
+    plan.edges.iter().try_for_each(|edge| {
+        let block = |node: EdgeNode| match node {
+            EdgeNode::Inst(inst) => Some(program.inst(inst).block),
+            EdgeNode::Memset(index) => plan
+                .memsets
+                .get(index as usize)
+                .map(|memset| program.inst(memset.before).block),
+        };
+        match (block(edge.from), block(edge.to)) {
+            (Some(from), Some(to)) if from == to && edge.from != edge.to => Ok(()),
+            _ => Err("expected edges between instructions of one block".to_owned()),
+        }
+    })
+}
+
+/// Memsets stand before PE writes, inside their destination, or before operations with regions and
+/// calls.
+fn memset_form(program: &Program, before: &Inst, memset: MemsetTarget) -> Result<(), String> {
+    match (&before.op, memset) {
+        (Op::Matmul(matmul), MemsetTarget::Access(access)) if matmul.dst == access => Ok(()),
+        (
+            Op::Matmul(matmul),
+            MemsetTarget::Rectangle {
+                alloc,
+                partitions,
+                bytes,
+            },
+        ) => {
+            let dst = program.access(matmul.dst);
+            let mut spans = program.bytes(matmul.dst).iter();
+            let is_inside = dst.alloc == alloc
+                && dst.partitions.covers(partitions)
+                && spans.any(|span| span.covers(bytes));
+            if is_inside {
+                Ok(())
+            } else {
+                Err("expected a memset inside the destination it is made for".to_owned())
+            }
+        }
+        (Op::Region { .. } | Op::Call { .. }, MemsetTarget::Rectangle { .. }) => Ok(()),
+        _ => Err("expected a memset before a matmul, a region or a call".to_owned()),
+    }
+}
+
+/// What a finding of the proof means for this pass; `None` where it is no fault of any flags.
+fn judge(program: &Program, finding: Diag, flags: &Explicit<'_>) -> Option<Diag> {
+    let is_kept = |site: Site| matches!(site, Site::Inst(inst) if flags.is_kept(inst));
+    let tag = match finding.tag {
+        // A cell that nobody wrote is read: flags have no part in it.
+        "pto:read-undefined" | "pto:read-pending" => return None,
+        "pto:wrong-mode" | "pto:accumulate-undefined" | "pto:start-clobbers" => {
+            let notes = finding.notes.iter().map(|&(site, _)| site);
+            if notes.chain([finding.site]).any(is_kept) {
+                "pto:unsound-flags"
+            } else {
+                INTERNAL
+            }
+        }
+        other => other,
+    };
+    // Memsets of the plan are no operations yet.
+    let mut finding = Diag { tag, ..finding };
+    let exists = |site: Site| !matches!(site, Site::Inst(i) if i.index() >= program.insts().len());
+    finding.notes.retain(|&(site, _)| exists(site));
+    if !exists(finding.site) {
+        finding.site = Site::Function;
+    }
+    Some(finding)
+}
+
+/// Which matmuls keep flags that somebody else wrote: those that have some, unless they are
+/// provisional or the plan warns that it changes them.
+struct Explicit<'p> {
+    program: &'p Program,
+    changed: Vec<InstId>,
+}
+
+impl<'p> Explicit<'p> {
+    fn new(program: &'p Program, plan: &Plan) -> Self {
+        let warnings = plan.diags.iter().filter(|d| d.tag == "pto:mixed-flags");
+        let mut changed: Vec<InstId> = warnings
+            .filter_map(|diag| match diag.site {
+                Site::Inst(inst) => Some(inst),
+                _ => None,
+            })
+            .collect();
+        changed.sort_unstable();
+        Self { program, changed }
+    }
+
+    fn is_kept(&self, inst: InstId) -> bool {
+        let matmul = self
+            .program
+            .insts()
+            .get(inst.index())
+            .and_then(|i| i.matmul());
+        !self.program.provisional
+            && matmul.is_some_and(|m| m.flags.is_some() || m.zero_region.is_some())
+            && self.changed.binary_search(&inst).is_err()
+    }
+}
