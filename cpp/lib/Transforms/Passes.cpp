@@ -173,6 +173,7 @@ struct VerifyAcc
     bridge::Options options = RustPass::getOptions();
     options.model = model.getValue();
     options.extent = extent.getValue();
+    options.sticky = sticky;
     return options;
   }
 };

@@ -47,6 +47,8 @@ pub(crate) mod ffi {
         model: String,
         /// `pto-verify-acc`: `both`, `group` or `dst`.
         extent: String,
+        /// `pto-verify-acc`: also check a machine whose pending bits outlive other engines' writes.
+        sticky: bool,
         /// Whether anyone reads remarks.
         remarks: bool,
     }

@@ -306,6 +306,15 @@ impl Block {
 }
 
 impl Type {
+    /// The handle of `raw`.
+    ///
+    /// # Safety
+    ///
+    /// `raw` must be a live type.
+    pub(crate) const unsafe fn from_raw(raw: MlirType) -> Self {
+        Self(raw)
+    }
+
     pub(crate) const fn raw(self) -> MlirType {
         self.0
     }

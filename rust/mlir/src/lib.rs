@@ -23,6 +23,7 @@
 mod accessors;
 mod apply;
 mod bridge;
+mod decode;
 
 mod diag;
 mod handle;

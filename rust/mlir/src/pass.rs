@@ -2,13 +2,13 @@
 
 use anyhow::{Result, bail};
 use pto_ir::{Diag, Plan, Program, Severity, Target};
-use pto_passes::{legalize_acc, mark_first, order_column_tiles, reset_acc};
+use pto_passes::{legalize_acc, mark_first, order_column_tiles, reset_acc, verify_acc};
 
 use crate::apply::apply;
 use crate::bridge::ffi;
 use crate::diag::Message;
 use crate::handle::Op;
-use crate::pending::{validate, verify_acc};
+use crate::pending::validate;
 use crate::read::{Detail, Reading, read};
 use crate::report;
 
@@ -98,6 +98,14 @@ fn verify_options(options: &ffi::Options) -> Result<verify_acc::Options> {
                 bail!(unknown_value("model", other, &legal))
             }
         },
+        extent: match options.extent.as_str() {
+            "" | "both" => verify_acc::Extent::Both,
+            "group" => verify_acc::Extent::Group,
+            "dst" => verify_acc::Extent::Dst,
+            other => bail!(unknown_value("extent", other, &["both", "group", "dst"])),
+        },
+        sticky: options.sticky,
+        ..verify_acc::Options::default()
     })
 }
 

@@ -11,24 +11,6 @@ fn missing() -> Vec<Diag> {
     )]
 }
 
-pub(crate) mod verify_acc {
-    use super::*;
-    #[derive(Default)]
-    pub(crate) enum Model {
-        #[default]
-        Both,
-        WrittenBit,
-        EagerZero,
-    }
-    #[derive(Default)]
-    pub(crate) struct Options {
-        pub(crate) model: Model,
-    }
-    pub(crate) fn verify(_: &Program, _: &'static Target, _: &Options) -> Vec<Diag> {
-        missing()
-    }
-}
-
 pub(crate) mod validate {
     use super::*;
     pub(crate) fn validate(_: &Program, _: &Program, _: &'static Target) -> Result<(), Vec<Diag>> {

@@ -118,7 +118,10 @@ def PTOVerifyAcc : PTO_Pass<"pto-verify-acc"> {
            "What START does to cells it does not write: written-bit, "
            "eager-zero or both">,
     Option<"extent", "extent", "std::string", /*default=*/"\"both\"",
-           "Partitions that START reaches: group, dst or both">
+           "Partitions that START reaches: group, dst or both">,
+    Option<"sticky", "sticky", "bool", /*default=*/"false",
+           "Also check a machine whose pending bits outlive the writes of other "
+           "engines">
   ];
 }
 
