@@ -5,3 +5,4 @@ pub mod mark_first;
 pub mod order_column_tiles;
 pub mod reset_acc;
 pub mod verify_acc;
+pub mod validate;
