@@ -44,6 +44,21 @@ pub fn share(group_rows: u32, element: u32) -> Share {
     }
 }
 
+/// A group and an element of it that takes `rows` rows: what a caller that sees one element only
+/// may assume. The group's size is otherwise its own affair. `None` above 32 rows and for none.
+pub fn group_with_share(rows: u32) -> Option<(u32, u32)> {
+    match rows {
+        1..=16 => Some((rows, 0)),
+        17..=32 => Some((MAX_GROUP_ROWS - 32 + rows, ELEMENTS - 1)),
+        _ => None,
+    }
+}
+
+/// The first element that takes exactly `rows` rows of a group.
+pub fn element_with_share(group_rows: u32, rows: u32) -> Option<u32> {
+    (0..ELEMENTS).find(|&element| share(group_rows, element).rows == rows)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -77,5 +92,18 @@ mod tests {
             }
         );
         assert_eq!(share(16, 1).rows, 0);
+    }
+
+    #[test]
+    fn every_number_of_rows_is_some_element_s_share() {
+        for rows in 1..=32 {
+            let (group, element) = group_with_share(rows).unwrap();
+            assert_eq!(share(group, element).rows, rows);
+            let found = element_with_share(group, rows).unwrap();
+            assert_eq!(share(group, found).rows, rows);
+        }
+        assert_eq!((group_with_share(0), group_with_share(33)), (None, None));
+        assert_eq!(element_with_share(40, 8), Some(2));
+        assert_eq!(element_with_share(40, 9), None);
     }
 }

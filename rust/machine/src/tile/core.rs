@@ -293,6 +293,10 @@ fn no_register() -> Fault {
 }
 
 impl Room for Core {
+    fn tile_limit(&self) -> u64 {
+        self.capacity
+    }
+
     fn check(&self, destinations: &[Destination], mask: u8) -> Result<(), Fault> {
         let hands: Vec<u8> = destinations
             .iter()

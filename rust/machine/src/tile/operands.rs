@@ -6,7 +6,6 @@ use super::fault::{Fault, Rule, require};
 use super::fields::Post;
 use super::operation::{Destination, Role, Sharing, Source};
 use super::post::modes::{self, Quantisation};
-use super::revision::Revision;
 use super::schema::{Frame, Schema};
 
 /// The operands of an operation by role.
@@ -34,7 +33,7 @@ pub fn check_shared(role: Role, source: &Source<'_>, frame: &Frame) -> Result<()
     );
     let schema = frame.shared(role);
     schema.check(name, Some(Rule::SharedSchema), descriptor)?;
-    descriptor.check(name, MAX_SHARED_CAPACITY, frame.revision)?;
+    descriptor.check(name, frame.limit(MAX_SHARED_CAPACITY), frame.revision)?;
     check_defined(name, source)
 }
 
@@ -55,12 +54,13 @@ fn check_local(
     source: &Source<'_>,
     schema: &Schema,
     rule: Option<Rule>,
-    revision: Revision,
+    frame: &Frame,
 ) -> Result<(), Fault> {
     let Some(descriptor) = &source.descriptor else {
         return Ok(());
     };
-    descriptor.check(role.name(), MAX_LOCAL_CAPACITY, revision)?;
+    let limit = frame.limit(MAX_LOCAL_CAPACITY);
+    descriptor.check(role.name(), limit, frame.revision)?;
     check_defined(role.name(), source)?;
     schema.check(role.name(), rule, descriptor)
 }
@@ -87,13 +87,7 @@ pub fn check_post_sources(
             continue;
         };
         let schema = frame.local(role);
-        check_local(
-            role,
-            source,
-            &schema,
-            Some(Rule::PostSource),
-            frame.revision,
-        )?;
+        check_local(role, source, &schema, Some(Rule::PostSource), frame)?;
         for &word in source.tile.map_or(&[][..], |t| t.words()) {
             match role {
                 Role::Quant => drop(Quantisation::parse(word, post.pre_quant.conversion)?),
@@ -134,7 +128,7 @@ pub fn check_sources(
             continue;
         };
         let rule = (role == Role::CScale).then_some(Rule::ColumnScale);
-        check_local(role, source, &frame.local(role), rule, frame.revision)?;
+        check_local(role, source, &frame.local(role), rule, frame)?;
         if role == Role::C && post.pre_quant.code() == 0 {
             let (c, d) = (source.descriptor, destinations.first());
             if let (Some(c), Some(d)) = (c, d) {

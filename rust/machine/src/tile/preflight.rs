@@ -23,6 +23,9 @@ pub trait Room {
     /// # Errors
     /// `pto:tile-no-register` or `pto:tile-core-capacity`.
     fn check(&self, destinations: &[Destination], mask: u8) -> Result<(), Fault>;
+
+    /// The value of the capacity register: no single tile may have more bytes.
+    fn tile_limit(&self) -> u64;
 }
 
 /// What preflight decided.
@@ -89,6 +92,7 @@ pub fn judge<'a>(
         ));
     };
     let (sharing, mut frame) = frame_of(op, function, &post, revision)?;
+    frame.tile_limit = room.map_or(u64::MAX, Room::tile_limit);
     // 4.
     require!(
         !function.gemv || frame.group_m == 1,
@@ -221,6 +225,7 @@ fn frame_of(
         trans_b: post.trans_b,
         group_code: post.group_code,
         revision,
+        tile_limit: u64::MAX,
     };
     Ok((sharing, frame))
 }

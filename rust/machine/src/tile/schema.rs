@@ -38,6 +38,8 @@ pub struct Frame {
     pub group_code: u8,
     /// Which text is followed.
     pub revision: Revision,
+    /// The most bytes of one tile, beside the limits of Local and Shared ones.
+    pub tile_limit: u64,
 }
 
 /// What an operand must be.
@@ -142,6 +144,11 @@ impl Schema {
 }
 
 impl Frame {
+    /// The most bytes of a tile of a kind that has at most `limit`.
+    pub fn limit(&self, limit: u32) -> u32 {
+        u32::try_from(self.tile_limit).map_or(limit, |register| register.min(limit))
+    }
+
     /// What a Local operand must be. `m_layout` must be known for those that have it; until it is,
     /// the narrowest layout of M stands in, so that type and shape are judged all the same.
     pub fn local(&self, role: Role) -> Schema {

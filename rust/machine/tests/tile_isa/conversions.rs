@@ -169,7 +169,8 @@ fn hif8_is_exhaustive() {
 /// Beyond the largest value, at it, and at the specials: word and flags, without and with Sat.
 #[test]
 fn the_ends_of_the_float_formats() {
-    let cases: &[(u8, f32, (u64, u8), (u64, u8))] = &[
+    type Result = (u64, u8);
+    let cases: &[(u8, f32, Result, Result)] = &[
         (1, 65504.0, (0x7bff, 0), (0x7bff, 0)),
         (1, 65519.0, (0x7bff, NX), (0x7bff, NX)),
         (1, 65520.0, (0x7c00, OF_NX), (0x7bff, OF_NX)),
@@ -272,7 +273,7 @@ proptest! {
         rounding in rounding(),
         saturate in any::<bool>(),
     ) {
-        let offset = offset << (64 - bits) >> (64 - bits);
+        let offset = (offset << (64 - bits)) >> (64 - bits);
         let word = exponent << 23 | fraction << 13 | (offset as u64 & ((1 << bits) - 1)) << 37;
         let quantisation = Quantisation::parse(word, mode(code).conversion).unwrap();
         let negative_factor = factor.map(|(f, e)| modes::parse_relu_factor(e << 10 | f).unwrap());
@@ -281,13 +282,13 @@ proptest! {
         let found = to.apply(u64::from(p as u32), DataType::S32, &column);
 
         let (fraction, exponent) = factor.filter(|_| p < 0).unwrap_or((fraction, exponent));
-        let numerator = i128::from(p) * i128::from(1024 + fraction) << (exponent - 100);
+        let numerator = (i128::from(p) * i128::from(1024 + fraction)) << (exponent - 100);
         let (q, inexact) = round_ratio(numerator, 10 + 27, rounding);
         let half = 1i128 << (bits - 1);
         let y = q.clamp(-half, half - 1) + i128::from(offset);
         let (low, high) = (-(1i128 << (width - 1)), (1i128 << (width - 1)) - 1);
         let fits = (low..=high).contains(&y);
-        let value = if saturate { y.clamp(low, high) } else { y << (128 - width) >> (128 - width) };
+        let value = if saturate { y.clamp(low, high) } else { (y << (128 - width)) >> (128 - width) };
         let mut flags = if inexact { NX } else { 0 };
         if q != q.clamp(-half, half - 1) || !fits {
             flags |= OF_NX;
@@ -312,7 +313,7 @@ proptest! {
         if p >= 0 {
             prop_assert_eq!((found, flags), (p as u64, 0));
         } else {
-            let numerator = i128::from(p) * i128::from(1024 + fraction) << (exponent - 100);
+            let numerator = (i128::from(p) * i128::from(1024 + fraction)) << (exponent - 100);
             let (q, inexact) = round_ratio(numerator, 10 + 27, Rounding::NearestEven);
             prop_assert_eq!(found as i64, i64::from(q as i32));
             let overflows = i128::from(q as i32) != q;

@@ -9,11 +9,15 @@ mod cases;
 #[cfg(test)]
 mod conversions;
 #[cfg(test)]
+mod docs;
+#[cfg(test)]
 mod predicates;
 #[cfg(test)]
 mod robustness;
 #[cfg(test)]
 mod rules;
+#[cfg(test)]
+mod scales;
 #[cfg(test)]
 mod spec;
 #[cfg(test)]

@@ -163,7 +163,7 @@ proptest! {
         for (i, tile) in tiles.into_iter().enumerate() {
             let state = SharedState {
                 allocated: state.0 & 15,
-                initialised: state.1 & 15 | 15 * u8::from(state.2),
+                initialised: (state.1 & 15) | (15 * u8::from(state.2)),
                 published: state.2,
             };
             core.set_shared(i as u32, SharedTile { tile: tile.clone(), state });

@@ -336,6 +336,8 @@ fn the_first_failing_step_wins() {
     bench.block.function = 2;
     assert_eq!(rule(&mut bench), Err(Rule::TypePair));
     bench.block.a_type = DataType::Fp16;
+    assert_eq!(rule(&mut bench), Err(Rule::Capacity));
+    bench.core.set_capacity(1 << 11);
     assert_eq!(rule(&mut bench), Err(Rule::CoreCapacity));
     bench.core.set_capacity(1 << 20);
     assert!(matches!(rule(&mut bench), Ok(Completion::Done(_))));
@@ -386,4 +388,53 @@ fn the_type_matrix() {
         }
     }
     assert_eq!((pairs, legal), (441, 162));
+}
+
+/// Three groups of columns: the published release allocates powers of two only.
+#[test]
+fn group_maxima_of_three_groups() {
+    let grouped = || {
+        let c = cube(Layout::CubeM16, DataType::Fp32, 2, 17);
+        Bench::new("TMATMUL", DataType::Fp16, [2, 17, 3])
+            .local(filled(
+                cube(Layout::CubeM16, DataType::Fp16, 2, 3),
+                small_half,
+            ))
+            .local(filled(
+                cube(Layout::CubeN8, DataType::Fp16, 3, 17),
+                small_half,
+            ))
+            .post(Post {
+                group_code: 1,
+                group_max: true,
+                ..Post::default()
+            })
+            .destination(3, c)
+            .destination(2, Descriptor::row_major(DataType::Fp32, 2, 3, 0))
+    };
+    let mut seed = grouped();
+    let Ok(Completion::Done(registers)) = issue(&mut seed.core, &seed.block) else {
+        panic!("three groups are legal");
+    };
+    let d = &seed.core.register(registers[0]).expect("D").tile;
+    let maxima = &seed.core.register(registers[1]).expect("maxima").tile;
+    assert_eq!(
+        (
+            maxima.descriptor().valid_columns,
+            maxima.descriptor().columns
+        ),
+        (3, 4)
+    );
+    for row in 0..2 {
+        for group in 0..3 {
+            let columns = group * 8..(group * 8 + 8).min(17);
+            let largest = columns.filter_map(|c| d.get(row, c)).max();
+            assert_eq!(maxima.get(row, group), largest);
+        }
+    }
+    let mut head = grouped();
+    let fault = head
+        .core
+        .issue(&head.block, Revision::Head, Arithmetic::Ieee);
+    assert_eq!(fault.map_err(|f| f.rule), Err(Rule::DestinationCapacity));
 }

@@ -1,0 +1,66 @@
+//! docs/tile-isa.md lists every rule and every mode as the machine has them.
+
+use pto_machine::tile::post::modes::{Control, Conversion, Parameter, PreQuantMode};
+use pto_machine::tile::{DataType, Rule};
+use std::path::Path;
+
+fn page() -> String {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/tile-isa.md");
+    std::fs::read_to_string(path).expect("docs/tile-isa.md")
+}
+
+/// The lines of the page that begin with `prefix`.
+fn rows(page: &str, prefix: &str) -> Vec<String> {
+    let is_row = |line: &&str| line.starts_with(prefix);
+    page.lines().filter(is_row).map(str::to_string).collect()
+}
+
+#[test]
+fn every_rule_is_listed_in_order() {
+    let expected: Vec<String> = Rule::ALL
+        .iter()
+        .map(|r| format!("| `{}` | {} | {} |", r.tag(), r.kind(), r.summary()))
+        .collect();
+    assert_eq!(rows(&page(), "| `pto:"), expected);
+}
+
+fn mode_row(mode: PreQuantMode) -> String {
+    let accumulators: Vec<&str> = [DataType::Fp32, DataType::S32, DataType::U32]
+        .into_iter()
+        .filter(|&t| mode.accepts(t))
+        .map(DataType::name)
+        .collect();
+    let output = match mode.conversion {
+        Conversion::Identity => "same",
+        _ if accumulators == ["FP32"] => mode.output(DataType::Fp32).name(),
+        _ => mode.output(DataType::S32).name(),
+    };
+    let parameter = match mode.parameter {
+        Parameter::None => "none",
+        Parameter::Scalar => "scalar",
+        Parameter::Vector => "vector",
+    };
+    let conversion = match mode.conversion {
+        Conversion::Identity => "none".to_string(),
+        Conversion::Shift => "shift".to_string(),
+        Conversion::Affine { offset_bits } => format!("affine, offset of {offset_bits} bits"),
+        Conversion::Float => "float".to_string(),
+    };
+    let rounding = match mode.control {
+        Control::Fixed => "default, no Sat".to_string(),
+        Control::FixedRounding(rounding) => format!("{rounding:?}"),
+        Control::Programmable => "RMode".to_string(),
+    };
+    format!(
+        "| mode {} | {} | {output} | {parameter} | {conversion} | {rounding} |",
+        mode.code(),
+        accumulators.join(", ")
+    )
+}
+
+#[test]
+fn every_mode_is_listed_in_order() {
+    let expected: Vec<String> = PreQuantMode::all().map(mode_row).collect();
+    let found = rows(&page(), "| mode ");
+    assert_eq!(found[1..], expected, "expected:\n{}", expected.join("\n"));
+}
