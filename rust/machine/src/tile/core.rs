@@ -4,7 +4,8 @@
 //! lowest-numbered free register. A block either publishes all its destinations and flags or,
 //! on a fault, changes nothing.
 
-use super::descriptor::{SharedTile, Tile, capacity_of_code};
+use super::contents::{SharedTile, Tile};
+use super::descriptor::capacity_of_code;
 use super::execute::{Outcome, execute};
 use super::fault::{Fault, Rule, require};
 use super::fields::{Addend, DataAttributes, Function, Post, Scalars};

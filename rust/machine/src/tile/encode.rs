@@ -11,7 +11,7 @@
 //! codes of their fields are, and live with the fields: [`DataType::code`], [`RMode::code`],
 //! [`capacity_of_code`], [`PE_MODE_MASKS`].
 //!
-//! [`RMode::code`]: super::operation::RMode::code
+//! [`RMode::code`]: super::fields::RMode::code
 //! [`capacity_of_code`]: super::descriptor::capacity_of_code
 //! [`PE_MODE_MASKS`]: super::cooperative::PE_MODE_MASKS
 

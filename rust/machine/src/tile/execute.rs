@@ -4,7 +4,7 @@
 //! preflight failed, nothing.
 
 use super::arith::{Product, ScalePlane, StepControl, ieee, raw};
-use super::descriptor::Tile;
+use super::contents::Tile;
 use super::fault::{Fault, Rule};
 use super::fields::{DataAttributes, ReluMode, group_columns};
 use super::mx;

@@ -7,20 +7,21 @@
 //!
 //! | module | what it knows |
 //! |---|---|
-//! | [`types`], [`layout`], [`descriptor`] | elements, cells, tiles, definedness |
+//! | [`types`], [`layout`], [`descriptor`], [`contents`] | elements, cells, tiles, definedness |
 //! | [`encode`], [`header`] | command words, and their order in a block |
 //! | [`fields`], [`operation`] | one operation as encoded: function, fields, operand streams |
 //! | [`schema`], [`legality`], [`operands`], [`preflight`] | every rule, in the order the first failure wins |
 //! | [`cooperative`], [`mx`] | row shares of a group; block scales |
 //! | [`arith`] | the k loop, numeric (`ieee`) or on payload words (`raw`) |
 //! | [`post`] | activation, conversion, reductions, flags |
-//! | [`execute`], [`core`] | results, and the register file that publishes them |
+//! | [`mod@execute`], [`mod@core`] | results, and the register file that publishes them |
 //!
 //! [`legality::check`] is for a verifier: it judges what one operation can know and takes operands
-//! by descriptor. [`execute::execute`] is for an interpreter. Both go through one list of checks.
+//! by descriptor. [`execute()`] is for an interpreter. Both go through one list of checks.
 //! A [`fault::Fault`] changes nothing anywhere.
 
 pub mod arith;
+pub mod contents;
 pub mod cooperative;
 pub mod core;
 pub mod descriptor;
@@ -40,7 +41,8 @@ pub mod revision;
 pub mod schema;
 pub mod types;
 
-pub use descriptor::{Descriptor, SharedState, SharedTile, Tile};
+pub use contents::{SharedState, SharedTile, Tile};
+pub use descriptor::Descriptor;
 pub use execute::{Outcome, Results, execute};
 pub use fault::{Fault, FaultKind, Rule};
 pub use fields::{Function, Post};

@@ -3,7 +3,8 @@
 //! An [`Operation`] is everything a block says, before anything is judged: `legality::check` judges
 //! what the operation alone can know, `preflight` that and the state of the machine.
 
-use super::descriptor::{Descriptor, SharedState, Tile};
+use super::contents::{SharedState, Tile};
+use super::descriptor::Descriptor;
 use super::fields::{Addend, DataAttributes, Function, Post, ReluMode, Scalars};
 use super::post::modes::Parameter;
 use super::revision::Revision;

@@ -1,7 +1,8 @@
 //! Legal operations to start from: tiles filled by a rule, blocks on a core.
 
+use pto_machine::tile::contents::{SharedState, SharedTile};
 use pto_machine::tile::core::{Block, Core, Register};
-use pto_machine::tile::descriptor::{SharedState, SharedTile, capacity_of_code, smallest_code_for};
+use pto_machine::tile::descriptor::{capacity_of_code, smallest_code_for};
 use pto_machine::tile::{DataType, Descriptor, Function, Layout, Post, Tile};
 
 /// A tile whose element (r, c) is `f(r, c)`.

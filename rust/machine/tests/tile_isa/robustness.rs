@@ -2,8 +2,9 @@
 
 use crate::builders::*;
 use proptest::prelude::*;
+use pto_machine::tile::contents::{SharedState, SharedTile};
 use pto_machine::tile::core::{Block, Core, Register};
-use pto_machine::tile::descriptor::{Location, SharedState, SharedTile};
+use pto_machine::tile::descriptor::Location;
 use pto_machine::tile::encode::{decode_post, decode_start};
 use pto_machine::tile::fields::{DataAttributes, RMode, Scalars};
 use pto_machine::tile::operation::{Destination, Form, Source};

@@ -2,8 +2,8 @@
 //! raises, or a test that does not isolate its rule, fails here.
 
 use crate::builders::*;
+use pto_machine::tile::contents::{SharedState, SharedTile};
 use pto_machine::tile::core::{Block, Completion, Core, Register};
-use pto_machine::tile::descriptor::{SharedState, SharedTile};
 use pto_machine::tile::fields::{DataAttributes, RMode, ReluMode, Scalars};
 use pto_machine::tile::header::{Command, Header};
 use pto_machine::tile::post::modes::PreQuantMode;

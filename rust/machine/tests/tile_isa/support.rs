@@ -1,7 +1,8 @@
 //! Reading the vector files: words, tiles, fields.
 
+use pto_machine::tile::contents::{SharedState, SharedTile};
 use pto_machine::tile::core::{Core, Register};
-use pto_machine::tile::descriptor::{Location, SharedState, SharedTile};
+use pto_machine::tile::descriptor::Location;
 use pto_machine::tile::fields::{Post, RMode, ReluMode};
 use pto_machine::tile::post::modes::PreQuantMode;
 use pto_machine::tile::{DataType, Descriptor, Layout, Tile};
