@@ -24,22 +24,52 @@ pub(super) fn check(
     let flags = Explicit::new(program, plan);
     form(program, target, plan, &flags)
         .map_err(|reason| vec![Diag::error(INTERNAL, Site::Function, reason)])?;
-    let findings = if plan.is_empty() {
-        verify_acc::verify(program, target, &verify_acc::Options::default())
-    } else {
-        let after = plan.applied_to(program);
-        verify_acc::verify(&after, target, &verify_acc::Options::default())
-    };
-    let errors: Vec<Diag> = findings
+    let errors: Vec<Diag> = faults(program, target, plan)
         .into_iter()
-        .filter(|finding| finding.severity == Severity::Error)
-        .filter_map(|finding| judge(program, finding, &flags))
+        .filter_map(|finding| judge(finding, &flags))
         .collect();
     if errors.is_empty() {
         Ok(())
     } else {
         Err(errors)
     }
+}
+
+/// Checks the form of a plan of the bare rule, and warns of the first fault of its flags.
+pub(super) fn first_fault(
+    program: &Program,
+    target: &'static Target,
+    plan: &Plan,
+) -> Result<Option<Diag>, Vec<Diag>> {
+    form(program, target, plan, &Explicit::new(program, plan))
+        .map_err(|reason| vec![Diag::error(INTERNAL, Site::Function, reason)])?;
+    let first = faults(program, target, plan).into_iter().next();
+    Ok(first.map(|fault| Diag {
+        severity: Severity::Warning,
+        tag: "pto:unsound-flags",
+        message: format!("the naive rule is unsound here: {}", fault.message),
+        ..fault
+    }))
+}
+
+/// The errors that the proof finds in the program with the plan.
+fn faults(program: &Program, target: &'static Target, plan: &Plan) -> Vec<Diag> {
+    let options = verify_acc::Options::default();
+    let mut findings = if plan.is_empty() {
+        verify_acc::verify(program, target, &options)
+    } else {
+        verify_acc::verify(&plan.applied_to(program), target, &options)
+    };
+    findings.retain(|finding| finding.severity == Severity::Error);
+    // Memsets of the plan are no operations yet.
+    let exists = |site: Site| !matches!(site, Site::Inst(i) if i.index() >= program.insts().len());
+    for finding in &mut findings {
+        finding.notes.retain(|&(site, _)| exists(site));
+        if !exists(finding.site) {
+            finding.site = Site::Function;
+        }
+    }
+    findings
 }
 
 /// Whether the plan keeps to what this pass may change.
@@ -122,7 +152,7 @@ fn memset_form(program: &Program, before: &Inst, memset: MemsetTarget) -> Result
 }
 
 /// What a finding of the proof means for this pass; `None` where it is no fault of any flags.
-fn judge(program: &Program, finding: Diag, flags: &Explicit<'_>) -> Option<Diag> {
+fn judge(finding: Diag, flags: &Explicit<'_>) -> Option<Diag> {
     let is_kept = |site: Site| matches!(site, Site::Inst(inst) if flags.is_kept(inst));
     let tag = match finding.tag {
         // A cell that nobody wrote is read: flags have no part in it.
@@ -137,14 +167,7 @@ fn judge(program: &Program, finding: Diag, flags: &Explicit<'_>) -> Option<Diag>
         }
         other => other,
     };
-    // Memsets of the plan are no operations yet.
-    let mut finding = Diag { tag, ..finding };
-    let exists = |site: Site| !matches!(site, Site::Inst(i) if i.index() >= program.insts().len());
-    finding.notes.retain(|&(site, _)| exists(site));
-    if !exists(finding.site) {
-        finding.site = Site::Function;
-    }
-    Some(finding)
+    Some(Diag { tag, ..finding })
 }
 
 /// Which matmuls keep flags that somebody else wrote: those that have some, unless they are

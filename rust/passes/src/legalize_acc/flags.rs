@@ -9,7 +9,7 @@ use pto_ir::{AccFlags, Interval, Target};
 use super::chains::Chains;
 use super::clusters::Components;
 use super::geometry::{Geometry, NONE};
-use super::problem::BlockProblem;
+use super::problem::{BlockProblem, Member};
 use super::{Options, Stop};
 
 /// How the cells of a cluster's members begin.
@@ -49,6 +49,8 @@ pub(super) struct Cluster {
     pub explicit: u32,
     /// Number of members without explicit flags.
     pub auto: u32,
+    /// The first of them, or [`NONE`].
+    pub first_auto: u32,
     /// Data that began before the head and is live in harm, or [`NONE`].
     pub blocker: u32,
     /// What to do.
@@ -61,6 +63,40 @@ pub(super) struct Cluster {
     any_data: bool,
     /// Every write of zeros that seeds a chain lies within the head's destination.
     head_takes_seeds: bool,
+}
+
+impl Cluster {
+    /// A cluster that begins with the matmul `head`.
+    pub(super) fn new(component: u32, head: u32, banks: Interval) -> Self {
+        Self {
+            component,
+            head,
+            tail: head,
+            banks,
+            members: 0,
+            chains: 0,
+            explicit: 0,
+            auto: 0,
+            first_auto: NONE,
+            blocker: NONE,
+            decision: Decision::Keep,
+            all_seeded: true,
+            any_seed: false,
+            any_data: false,
+            head_takes_seeds: true,
+        }
+    }
+
+    /// Adds the next matmul.
+    pub(super) fn add(&mut self, index: u32, member: &Member) {
+        self.tail = index;
+        self.members += 1;
+        self.explicit += u32::from(member.flags.is_some() || member.region.is_some());
+        if member.flags.is_none() {
+            self.auto += 1;
+            self.first_auto = self.first_auto.min(index);
+        }
+    }
 }
 
 /// Cells of a member to clear before it.
@@ -136,28 +172,12 @@ fn gather(facts: &Facts<'_>) -> Decisions {
         let slot = &mut cluster_of_component[component as usize];
         if *slot == NONE {
             *slot = decisions.clusters.len() as u32;
-            decisions.clusters.push(Cluster {
-                component,
-                head: index as u32,
-                tail: index as u32,
-                banks: facts.components.extents[component as usize].banks,
-                members: 0,
-                chains: 0,
-                explicit: 0,
-                auto: 0,
-                blocker: NONE,
-                decision: Decision::Keep,
-                all_seeded: true,
-                any_seed: false,
-                any_data: false,
-                head_takes_seeds: true,
-            });
+            let banks = facts.components.extents[component as usize].banks;
+            decisions
+                .clusters
+                .push(Cluster::new(component, index as u32, banks));
         }
-        let cluster = &mut decisions.clusters[*slot as usize];
-        cluster.tail = index as u32;
-        cluster.members += 1;
-        cluster.explicit += u32::from(member.flags.is_some() || member.region.is_some());
-        cluster.auto += u32::from(member.flags.is_none());
+        decisions.clusters[*slot as usize].add(index as u32, member);
         decisions.cluster_of.push(*slot);
     }
     decisions

@@ -8,7 +8,9 @@ mod edges;
 mod flags;
 mod geometry;
 mod lives;
+mod naive;
 mod problem;
+mod report;
 mod solve;
 mod survey;
 #[cfg(test)]
@@ -20,6 +22,7 @@ use pto_ir::{AllocId, Diag, FunctionMark, Plan, Program, Target};
 use geometry::Geometry;
 use lives::Lives;
 use problem::{Blocks, holds_data_on_entry};
+use report::{Counts, Report};
 use solve::Solver;
 use walk::Walker;
 
@@ -54,7 +57,7 @@ pub struct Options {
     pub stop: Stop,
     /// Whether to explain every decision by a remark.
     pub remarks: bool,
-    /// Whether to fill in [`Plan::report`].
+    /// Whether to fill in [`Plan::report`] (of the sound profile).
     pub report: bool,
 }
 
@@ -92,6 +95,12 @@ pub fn plan(
         geometry: &geometry,
         plan: Plan::default(),
         errors: Vec::new(),
+        report: (options.report && options.profile == Profile::Sound).then(|| Report {
+            function: &program.name,
+            target: target.name,
+            counts: Counts::default(),
+            clusters: Vec::new(),
+        }),
         has_derived: false,
     };
     for block in blocks.in_order() {
@@ -104,13 +113,18 @@ pub fn plan(
             .errors
             .extend(calls::check(program, &problem, &chains));
         lives.descend(&problem, &chains);
-        if !problem.members.is_empty() && solver.errors.is_empty() {
-            solver.block(&problem, &chains);
+        if problem.members.is_empty() || !solver.errors.is_empty() {
+            continue;
+        }
+        match options.profile {
+            Profile::Sound => solver.block(&problem, &chains),
+            Profile::Naive => solver.naive_block(&problem),
         }
     }
     let Solver {
         mut plan,
         errors,
+        report,
         has_derived,
         ..
     } = solver;
@@ -124,6 +138,16 @@ pub fn plan(
     if has_derived && !program.legalized {
         plan.marks.push((FunctionMark::Legalized, true));
     }
-    check::check(program, target, &plan)?;
+    if has_derived {
+        plan.report = report.and_then(|report| serde_json::to_string(&report).ok());
+    }
+    match options.profile {
+        Profile::Sound => check::check(program, target, &plan)?,
+        Profile::Naive if has_derived => {
+            let warning = check::first_fault(program, target, &plan)?;
+            plan.diags.extend(warning);
+        }
+        Profile::Naive => {}
+    }
     Ok(plan)
 }

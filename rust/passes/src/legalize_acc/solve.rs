@@ -10,7 +10,9 @@ use super::clusters::{self, Extent};
 use super::edges::{self, Cells, Memset};
 use super::flags::{self, Clear, Decision, Decisions, Facts};
 use super::geometry::{Geometry, NONE, Rectangle};
+use super::naive;
 use super::problem::BlockProblem;
+use super::report::{self, Narrator, Report};
 use super::survey::{is_legal_start, legal_starts};
 
 /// The parts of a solution that blocks add to.
@@ -21,6 +23,8 @@ pub(super) struct Solver<'p> {
     pub geometry: &'p Geometry,
     pub plan: Plan,
     pub errors: Vec<Diag>,
+    /// The report, where one was asked for.
+    pub report: Option<Report<'p>>,
     /// Whether some flags were derived, rather than found.
     pub has_derived: bool,
 }
@@ -40,16 +44,35 @@ impl Solver<'_> {
         };
         let decisions = flags::decide(&facts, self.options);
         let memsets = self.memsets(&facts, &decisions);
-        self.plan
-            .edges
-            .extend(edges::edges(self.program, &facts, &decisions, &memsets));
-        self.edits(&facts, &decisions);
+        let edges = edges::edges(self.program, &facts, &decisions, &memsets);
+        self.edits(problem, &decisions);
         self.seeded(&facts, &decisions);
+        if self.options.remarks {
+            let narrator = Narrator {
+                program: self.program,
+                facts: &facts,
+                decisions: &decisions,
+                memsets: &memsets,
+            };
+            self.plan.diags.extend(narrator.remarks());
+        }
+        if let Some(report) = &mut self.report {
+            report::add_clusters(report, &facts, &decisions);
+            report.counts.memsets += memsets.len();
+            report.counts.edges += edges.len();
+        }
+        self.plan.edges.extend(edges);
+    }
+
+    /// Adds the edits of one block by the bare rule.
+    pub(super) fn naive_block(&mut self, problem: &BlockProblem) {
+        let decisions = naive::decide(self.program, self.target, self.geometry, problem);
+        self.edits(problem, &decisions);
     }
 
     /// The flags that change, with a warning where an explicit one does.
-    fn edits(&mut self, facts: &Facts<'_>, decisions: &Decisions) {
-        for (index, member) in facts.problem.members.iter().enumerate() {
+    fn edits(&mut self, problem: &BlockProblem, decisions: &Decisions) {
+        for (index, member) in problem.members.iter().enumerate() {
             let Some((flags, region)) = decisions.flags[index] else {
                 continue;
             };
@@ -69,10 +92,6 @@ impl Solver<'_> {
             let changes = member.flags.is_some_and(|old| old != flags)
                 || member.region.is_some_and(|old| old != region);
             if changes {
-                let auto = facts.problem.members.iter().zip(&decisions.cluster_of);
-                let auto = auto
-                    .filter(|&(_, cluster)| *cluster == decisions.cluster_of[index])
-                    .find(|(member, _)| member.flags.is_none());
                 let mut diag = Diag::warning(
                     "pto:mixed-flags",
                     Site::Inst(member.inst),
@@ -80,7 +99,7 @@ impl Solver<'_> {
                         "expected all or none of the matmuls that share a zero region to have flags; derived acc<{flags}> zero_region({region}) instead of what was written"
                     ),
                 );
-                if let Some((auto, _)) = auto {
+                if let Some(auto) = problem.members.get(cluster.first_auto as usize) {
                     diag = diag.with_note(Site::Inst(auto.inst), "this one has none");
                 }
                 self.warn(diag);

@@ -419,7 +419,7 @@ impl<'p> Walker<'p> {
         if !self.lost.is_empty() {
             self.lost.remove(&(event.alloc, class));
         }
-        let cell = self.cells[class as usize];
+        let cell = *self.cell(class);
         if cell.owner != event.alloc && self.holds(&cell, cell.owner) {
             let (epoch, last) = self.last_use[cell.owner as usize];
             if epoch == self.epoch && last > event.pos {

@@ -1,4 +1,5 @@
 //! The tests, by what they look at.
 
+mod nested;
 mod random;
 mod worked;

@@ -11,7 +11,7 @@ use crate::legalize_acc::{Options, plan};
 
 /// What became of one program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Outcome {
+pub(super) enum Outcome {
     /// It has no meaning, so nothing can be wrong.
     Meaningless,
     /// The pass refused it, with this tag.
@@ -23,7 +23,7 @@ enum Outcome {
 }
 
 /// Legalizes `program` and asks the oracle. `Wrong` comes with a reason.
-fn examine(program: &Program, target: &'static Target, paths: u64) -> (Outcome, String) {
+pub(super) fn examine(program: &Program, target: &'static Target, paths: u64) -> (Outcome, String) {
     if program.insts().iter().all(|inst| inst.matmul().is_none()) {
         return (Outcome::Meaningless, String::new());
     }
@@ -93,7 +93,7 @@ fn refused(program: &Program, target: &'static Target, diags: Vec<Diag>) -> (Out
     (Outcome::Refused(tag), format!("{diags:?}"))
 }
 
-fn report(program: &Program, target: &'static Target, reason: &str) -> String {
+pub(super) fn report(program: &Program, target: &'static Target, reason: &str) -> String {
     let plan = plan(program, target, &Options::default());
     let after = plan
         .as_ref()
@@ -140,14 +140,14 @@ fn campaign(target_name: &str, profile: Profile, count: u64, first: u64) -> [u64
     counts
 }
 
-fn rounds() -> u64 {
+pub(super) fn rounds() -> u64 {
     std::env::var("PTO_ROUNDS")
         .ok()
         .and_then(|n| n.parse().ok())
         .unwrap_or(2_000)
 }
 
-fn first_seed() -> u64 {
+pub(super) fn first_seed() -> u64 {
     std::env::var("PTO_SEED")
         .ok()
         .and_then(|n| n.parse().ok())
