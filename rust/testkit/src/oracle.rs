@@ -19,6 +19,7 @@
 pub mod grid;
 pub mod judge;
 pub mod machine;
+pub mod order;
 pub mod path;
 pub mod reference;
 pub mod values;

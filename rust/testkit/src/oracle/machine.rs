@@ -4,7 +4,7 @@ use pto_ir::{AllocId, InstId, Interval, Matmul, Op, Origin, Program, UseKind, Ze
 
 use super::grid::{Grid, footprint};
 use super::path::{Event, Step};
-use super::reference::{Observations, Read, Reference};
+use super::reference::{Observations, Read, Reference, reads_first};
 use super::values::{Contribution, Value, Values};
 
 /// What START does to a cell, and what other engines do to its pending bit.
@@ -195,7 +195,7 @@ impl Run<'_> {
         if let Op::Call { banks } = program.inst(event.inst).op {
             self.call(event, banks.unwrap_or(u32::MAX), values);
         }
-        for (operand, used) in program.uses(event.inst).iter().enumerate() {
+        for (operand, used) in reads_first(program.uses(event.inst)) {
             let cells = &cells[used.access.index()];
             match used.kind {
                 UseKind::Read => self.read(event, operand, cells),

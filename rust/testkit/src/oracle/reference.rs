@@ -1,6 +1,6 @@
 //! The meaning of a program before legalization: per allocation, independent of banks and flags.
 
-use pto_ir::{AllocId, Op, Origin, Program, UseKind};
+use pto_ir::{AllocId, Op, Origin, Program, Use, UseKind};
 use rustc_hash::FxHashMap;
 
 use super::grid::Grid;
@@ -32,8 +32,9 @@ pub struct Read {
 pub enum Fault {
     /// It reads a cell that nobody wrote.
     FreshRead(Event),
-    /// It needs a value after another allocation wrote over it: two lives on one cell.
-    Overlap(Event),
+    /// It needs a value (`None`: at the end) after another allocation wrote over it: two lives on
+    /// one cell.
+    Overlap(Option<Event>),
 }
 
 /// The result of a reference run.
@@ -45,6 +46,15 @@ pub struct Reference {
     pub overwrites: FxHashMap<Event, Vec<bool>>,
     /// Whether the program has a meaning: empty if so.
     pub faults: Vec<Fault>,
+}
+
+/// The uses of an instruction with their operand numbers: it reads all it reads before it writes.
+pub(super) fn reads_first(uses: &[Use]) -> impl Iterator<Item = (usize, &Use)> {
+    let of = |is_read| {
+        let indexed = uses.iter().enumerate();
+        indexed.filter(move |(_, used)| (used.kind == UseKind::Read) == is_read)
+    };
+    of(true).chain(of(false))
 }
 
 struct Run<'a> {
@@ -84,6 +94,12 @@ pub fn run(program: &Program, grid: &Grid, steps: &[Step], values: &mut Values) 
     }
     for alloc in allocs().filter(|&alloc| program.alloc(alloc).escapes) {
         let cells = grid.cells_of_alloc(program, alloc);
+        let is_taken = |&cell: &usize| {
+            run.contents[run.slot(alloc, cell)].is_some() && run.owners[cell] != Some(alloc)
+        };
+        if cells.iter().any(is_taken) {
+            run.result.faults.push(Fault::Overlap(None));
+        }
         let values = cells
             .iter()
             .map(|&cell| run.contents[run.slot(alloc, cell)]);
@@ -110,7 +126,7 @@ impl Run<'_> {
             let start = self.slot(alloc, 0);
             self.contents[start..start + self.cell_count].fill(None);
         }
-        for (operand, used) in program.uses(event.inst).iter().enumerate() {
+        for (operand, used) in reads_first(program.uses(event.inst)) {
             let alloc = program.access(used.access).alloc;
             let cells = &cells[used.access.index()];
             match used.kind {
@@ -175,7 +191,7 @@ impl Run<'_> {
     fn needed(&mut self, event: Event, alloc: AllocId, cell: usize) -> Option<Value> {
         let value = self.contents[self.slot(alloc, cell)]?;
         if self.owners[cell] != Some(alloc) {
-            self.result.faults.push(Fault::Overlap(event));
+            self.result.faults.push(Fault::Overlap(Some(event)));
         }
         Some(value)
     }

@@ -1,0 +1,75 @@
+//! Legalized programs are right: values, hazards, stability, other orders.
+
+#![allow(clippy::expect_used, clippy::panic, reason = "a test stops at the first surprise")]
+
+use pto_ir::{Program, Target};
+use pto_testkit::generate::{Profile, Recipe, recipe, shrink};
+use pto_testkit::properties::{
+    Outcome, all_hold, any_order_is_right, is_accepted, is_stable, values_are_right, without_panic,
+};
+
+const TARGETS: [&str; 3] = ["trn1", "trn2", "trn3"];
+
+fn target(name: &str) -> &'static Target {
+    Target::from_name(name).expect("a target")
+}
+
+/// Draws `count` programs of `profile` and shrinks the first for which `holds` does not.
+fn search(
+    profile: Profile,
+    count: u64,
+    holds: impl Fn(&Program, &'static Target, u64) -> Result<(), String>,
+) {
+    for seed in 0..count {
+        let target = target(TARGETS[seed as usize % 3]);
+        let drawn = recipe(&mut fastrand::Rng::with_seed(seed), target, profile);
+        let run = |recipe: &Recipe| {
+            let program = recipe.build(target);
+            without_panic(&program, || holds(&program, target, seed))
+        };
+        if run(&drawn).is_err() {
+            let small = shrink(&drawn, |recipe| run(recipe).is_err());
+            let what = run(&small).expect_err("it still fails");
+            panic!("{} (seed {seed}): {what}", target.name);
+        }
+    }
+}
+
+#[test]
+fn values_are_right_on_every_machine() {
+    let right = std::cell::Cell::new(0);
+    search(Profile::AUTO, 4_000, |program, target, seed| {
+        let outcome = values_are_right(program, target, seed)?;
+        right.set(right.get() + u64::from(outcome == Outcome::Right));
+        Ok(())
+    });
+    assert!(right.get() > 2_000, "only {} of 4000 programs say something", right.get());
+}
+
+#[test]
+fn both_checkers_accept() {
+    search(Profile::AUTO, 4_000, |program, target, seed| {
+        match values_are_right(program, target, seed)? {
+            Outcome::Right => is_accepted(program, target),
+            _ => Ok(()),
+        }
+    });
+}
+
+#[test]
+fn plans_are_stable() {
+    search(Profile::AUTO, 4_000, |program, target, _| is_stable(program, target));
+}
+
+#[test]
+fn any_order_that_respects_dependences_is_right() {
+    search(Profile::AUTO, 1_000, |program, target, seed| {
+        any_order_is_right(program, target, seed, 4)
+    });
+}
+
+#[test]
+fn loops_and_branches() {
+    let profile = Profile { regions: true, ..Profile::AUTO };
+    search(profile, 3_000, |program, target, seed| all_hold(program, target, seed).map(|_| ()));
+}

@@ -1,0 +1,110 @@
+//! Other orders of a straight line that respect its dependences.
+//!
+//! The access of a START or ACCUMULATE is its whole zero region, as a write: without that, a START
+//! could overtake the last read of other data in its bank.
+
+use pto_ir::{Op, Program, UseKind, ZeroWindow};
+
+use super::grid::{Grid, footprint};
+use super::path::Step;
+
+/// For every step, the earlier steps that must come before it.
+pub fn dependences(program: &Program, grid: &Grid, steps: &[Step]) -> Vec<Vec<usize>> {
+    let cells = grid.cells_of_accesses(program);
+    let touched: Vec<Touched> = steps
+        .iter()
+        .map(|step| Touched::new(program, grid, &cells, step))
+        .collect();
+    (0..steps.len())
+        .map(|late| {
+            let waits = &program.inst(steps[late].event.inst).after;
+            (0..late)
+                .filter(|&early| {
+                    touched[early].orders(&touched[late])
+                        || waits
+                            .iter()
+                            .any(|edge| edge.from == steps[early].event.inst)
+                })
+                .collect()
+        })
+        .collect()
+}
+
+/// A random order of the steps that respects `dependences`.
+pub fn shuffle(steps: &[Step], dependences: &[Vec<usize>], rng: &mut fastrand::Rng) -> Vec<Step> {
+    let mut is_done = vec![false; steps.len()];
+    let mut order = Vec::with_capacity(steps.len());
+    while order.len() < steps.len() {
+        let is_ready = |&step: &usize| {
+            !is_done[step] && dependences[step].iter().all(|&earlier| is_done[earlier])
+        };
+        let ready: Vec<usize> = (0..steps.len()).filter(is_ready).collect();
+        let Some(&next) = ready.get(rng.usize(0..ready.len().max(1))) else {
+            break;
+        };
+        is_done[next] = true;
+        order.push(steps[next]);
+    }
+    order
+}
+
+/// The cells a step reads and writes, for the sake of order.
+struct Touched {
+    reads: Vec<bool>,
+    writes: Vec<bool>,
+    /// Calls and the ends of lives stay where they are.
+    is_fixed: bool,
+}
+
+impl Touched {
+    fn new(program: &Program, grid: &Grid, cells: &[Vec<usize>], step: &Step) -> Self {
+        let inst = program.inst(step.event.inst);
+        let count = grid.cells().len();
+        let mut touched = Self {
+            reads: vec![false; count],
+            writes: vec![false; count],
+            is_fixed: matches!(inst.op, Op::Call { .. } | Op::Dealloc(_)),
+        };
+        for used in program.uses(step.event.inst) {
+            let marks = match used.kind {
+                UseKind::Read => &mut touched.reads,
+                _ => &mut touched.writes,
+            };
+            cells[used.access.index()]
+                .iter()
+                .for_each(|&cell| marks[cell] = true);
+        }
+        if let Op::Matmul(matmul) = &inst.op {
+            let flags = matmul.flags.unwrap_or_default();
+            if flags.starts() || flags.accumulates() || step.start_if {
+                touched.mark_region(program, grid, matmul);
+            }
+        }
+        touched
+    }
+
+    fn mark_region(&mut self, program: &Program, grid: &Grid, matmul: &pto_ir::Matmul) {
+        let target = grid.target();
+        let Some((dst, spans)) = footprint(program, matmul.dst, target) else {
+            return;
+        };
+        let bank = spans.first().map_or(0, |span| span.start) / target.bank_bytes;
+        let window = ZeroWindow::of_bank(bank, matmul.zero_region.unwrap_or(0)).banks();
+        let group = matmul.column_group(target);
+        for cell in grid.cells_where(|cell| {
+            window.contains(cell.bank)
+                && (group.contains(cell.partition) || dst.contains(cell.partition))
+        }) {
+            self.writes[cell] = true;
+        }
+    }
+
+    fn orders(&self, later: &Self) -> bool {
+        let meet = |a: &[bool], b: &[bool]| a.iter().zip(b).any(|(&a, &b)| a && b);
+        self.is_fixed
+            || later.is_fixed
+            || meet(&self.writes, &later.writes)
+            || meet(&self.writes, &later.reads)
+            || meet(&self.reads, &later.writes)
+    }
+}
