@@ -37,7 +37,11 @@ fn equal_to_all_pairs() {
             let (count, time) = (rng.usize(0..40), rng.u32(8..400));
             let objects: Vec<Extent> = (0..count).map(|_| draw(&mut rng, target, time)).collect();
             let found = components(&objects, target);
-            assert_eq!(found, all_pairs::components(&objects, target), "{name} {seed}: {objects:?}");
+            assert_eq!(
+                found,
+                all_pairs::components(&objects, target),
+                "{name} {seed}: {objects:?}"
+            );
             several += u32::from(found.extents.len() > 2);
         }
         assert!(several > 1_000, "most programs have several clusters");

@@ -1,6 +1,10 @@
 //! Legalized programs are right: values, hazards, stability, other orders.
 
-#![allow(clippy::expect_used, clippy::panic, reason = "a test stops at the first surprise")]
+#![allow(
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a test stops at the first surprise"
+)]
 
 use pto_ir::{Program, Target};
 use pto_testkit::generate::{Profile, Recipe, recipe, shrink};
@@ -43,22 +47,30 @@ fn values_are_right_on_every_machine() {
         right.set(right.get() + u64::from(outcome == Outcome::Right));
         Ok(())
     });
-    assert!(right.get() > 2_000, "only {} of 4000 programs say something", right.get());
+    assert!(
+        right.get() > 2_000,
+        "only {} of 4000 programs say something",
+        right.get()
+    );
 }
 
 #[test]
 fn both_checkers_accept() {
-    search(Profile::AUTO, 4_000, |program, target, seed| {
-        match values_are_right(program, target, seed)? {
+    search(
+        Profile::AUTO,
+        4_000,
+        |program, target, seed| match values_are_right(program, target, seed)? {
             Outcome::Right => is_accepted(program, target),
             _ => Ok(()),
-        }
-    });
+        },
+    );
 }
 
 #[test]
 fn plans_are_stable() {
-    search(Profile::AUTO, 4_000, |program, target, _| is_stable(program, target));
+    search(Profile::AUTO, 4_000, |program, target, _| {
+        is_stable(program, target)
+    });
 }
 
 #[test]
@@ -70,6 +82,11 @@ fn any_order_that_respects_dependences_is_right() {
 
 #[test]
 fn loops_and_branches() {
-    let profile = Profile { regions: true, ..Profile::AUTO };
-    search(profile, 3_000, |program, target, seed| all_hold(program, target, seed).map(|_| ()));
+    let profile = Profile {
+        regions: true,
+        ..Profile::AUTO
+    };
+    search(profile, 3_000, |program, target, seed| {
+        all_hold(program, target, seed).map(|_| ())
+    });
 }

@@ -68,6 +68,11 @@ fn right_flags_are_proved() {
         ("trn2", "data a; mma a acc<none>; mma a acc<stop>; read a"),
         (
             "trn2",
+            "memset a inserted; mma a acc<none>; mma a acc<stop>; read a",
+        ),
+        ("trn2", "memset a; mma a acc<none>; mma a acc<stop>; read a"),
+        (
+            "trn2",
             "mm a acc<start|stop>; mma a u0..2 acc<stop>; read a",
         ),
     ] {

@@ -6,7 +6,7 @@ use pto_ir::{
     AccessId, AllocId, Diag, InstId, Matmul, Op, Origin, Program, Site, Space, Target, UseKind,
 };
 
-use super::findings::{Findings, Kind, Where};
+use super::findings::{Blame, Findings, Kind, Where};
 use super::flow::{self, Node};
 use super::layout::{Layout, Misplaced, Piece, Place, zero_region};
 use super::memory::{Cell, FRESH_ON_A_PATH, Lost, MAYBE_OPEN, NONE, OPEN, State};
@@ -235,6 +235,7 @@ impl<'a> Check<'a> {
         for used in program.uses(inst) {
             let event = match used.kind {
                 UseKind::Read => continue,
+                UseKind::WriteZero if program.inst(inst).inserted => Event::Clear,
                 UseKind::WriteZero => Event::WriteZero,
                 UseKind::Write | UseKind::PeOverwrite | UseKind::PeAccumulate => Event::Write,
             };
@@ -395,19 +396,28 @@ impl<'a> Check<'a> {
                     let (worlds, faults) = transitions.apply(cell.worlds, write.event);
                     if faults != 0 && !is_lost {
                         let inst = Some(write.inst);
-                        findings.add_faults(inst, place(bytes), *cell, faults, write.is_predicated);
+                        let blame = if write.is_predicated {
+                            Blame::Predicate
+                        } else {
+                            blame(program, *cell)
+                        };
+                        findings.add_faults(inst, place(bytes), *cell, faults, blame);
                     }
                     if cell.open & OPEN != 0 && !is_pe {
                         findings.add(Some(write.inst), place(bytes), *cell, Kind::LostPartial, 0);
                     }
-                    let writer = write.inst.index() as u32;
+                    let fresh = match (write.event, cell.owner == owner) {
+                        (Event::Clear, true) => cell.fresh,
+                        (Event::Clear, false) => FRESH_ON_A_PATH,
+                        _ => 0,
+                    };
                     *cell = Cell {
                         worlds,
                         owner,
-                        writer,
+                        writer: write.inst.index() as u32,
                         start: NONE,
                         open: write.open,
-                        fresh: 0,
+                        fresh,
                     };
                 });
                 state.add_lost(taken);
@@ -479,8 +489,8 @@ impl<'a> Check<'a> {
             };
             let (next, faults) = transitions.apply(worlds, event);
             let seen = Cell { worlds, ..*cell };
-            let depends = depends_on_predicate(program, *cell);
-            findings.add_faults(inst, place(bytes), seen, faults, depends);
+            let blame = blame(program, *cell);
+            findings.add_faults(inst, place(bytes), seen, faults, blame);
             if is_own {
                 cell.worlds = next;
             }
@@ -550,10 +560,15 @@ fn first_cell(state: &State, piece: Piece, strip: u32) -> Cell {
     state.bank(piece.bank)[strip as usize].meeting(piece.bytes)[0].cell
 }
 
-/// Whether a START that may or may not have happened explains what is wrong with `cell`.
-fn depends_on_predicate(program: &Program, cell: Cell) -> bool {
+/// What a destroyed value of `cell` is put down to.
+fn blame(program: &Program, cell: Cell) -> Blame {
     let start = cell.start().and_then(|inst| program.inst(inst).matmul());
-    start.is_some_and(|matmul| matmul.has_start_if && !matmul.flags.unwrap_or_default().starts())
+    let is_maybe = |m: &Matmul| m.has_start_if && !m.flags.unwrap_or_default().starts();
+    match (start, cell.writer()) {
+        (Some(matmul), _) if is_maybe(matmul) => Blame::Predicate,
+        (None, Some(writer)) if program.inst(writer).inserted => Blame::Memset,
+        _ => Blame::Flags,
+    }
 }
 
 fn tile_position(program: &Program, inst: InstId) -> Diag {

@@ -45,6 +45,8 @@ struct Finding {
 pub(super) enum Kind {
     /// A fault of a world.
     Fault(Fault),
+    /// A memset that legalization inserted destroyed a value.
+    Memset,
     /// A fresh cell is read only if a loop does not run.
     MaybeUndefined,
     /// The buffer's value was overwritten by another buffer, by this instruction.
@@ -55,6 +57,17 @@ pub(super) enum Kind {
     ReadOpen,
     /// Right or wrong depends on a predicate.
     NotProvable,
+}
+
+/// What a fault that is not plainly one of the flags is put down to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Blame {
+    /// The flags.
+    Flags,
+    /// A START that may or may not have happened.
+    Predicate,
+    /// A memset that legalization inserted.
+    Memset,
 }
 
 /// All findings, the first of each kind for each instruction.
@@ -68,6 +81,7 @@ impl Kind {
     const fn code(self) -> u8 {
         match self {
             Self::Fault(fault) => fault as u8,
+            Self::Memset => 15,
             Self::MaybeUndefined => 16,
             Self::Overlap(_) => 17,
             Self::LostPartial => 18,
@@ -110,7 +124,7 @@ impl Findings {
         place: Where,
         cell: Cell,
         faults: Faults,
-        depends_on_predicate: bool,
+        blame: Blame,
     ) {
         let pending = machines_with(faults, Fault::ReadsPending);
         for fault in Fault::ALL {
@@ -129,7 +143,9 @@ impl Findings {
             let may_be_valued = cell.worlds & VALUED != 0;
             let kind = if is_fresh_read && may_be_valued && cell.fresh == FRESH_WITHOUT_A_TRIP {
                 Kind::MaybeUndefined
-            } else if depends_on_predicate && !is_fresh_read {
+            } else if fault == Fault::Clobbered && blame == Blame::Memset {
+                Kind::Memset
+            } else if blame == Blame::Predicate && !is_fresh_read {
                 Kind::NotProvable
             } else {
                 Kind::Fault(fault)
@@ -240,6 +256,11 @@ impl Teller<'_> {
                 "pto:seeded-accumulate",
                 "expected this matmul to add to data of another engine, found that a pending bit \
                  may make it overwrite",
+            ),
+            Kind::Memset => (
+                "pto:memset-clobbers",
+                "expected a value that is still needed here, found that a memset of legalization \
+                 clears it",
             ),
             Kind::MaybeUndefined => (
                 "pto:maybe-undefined",

@@ -15,7 +15,7 @@
 //!
 //! The *reference meaning* of a function looks at buffers only: a `tmatmul` overwrites, a
 //! `tmatmul_acc` overwrites fresh cells and adds to others. The *machine* looks at flags and zero
-//! regions only. They agree when every PE write has, on every cell, the mode that the reference
+//! regions only. Memsets that legalization inserted belong to the machine's side. They agree when every PE write has, on every cell, the mode that the reference
 //! requires, and no value that is needed later is destroyed in between. Public sources do not settle
 //! what START does to the cells it does not write, nor the partitions it acts on, so agreement is
 //! required on every combination that [`Options`] asks for.
@@ -49,7 +49,7 @@
 //! # What is diagnosed
 //!
 //! Errors: `pto:wrong-mode`, `pto:accumulate-undefined`, `pto:start-clobbers`, `pto:read-pending`,
-//! `pto:read-undefined`, `pto:overlapping-allocs`, `pto:call`, `pto:seeded-accumulate` (only where
+//! `pto:read-undefined`, `pto:memset-clobbers`, `pto:overlapping-allocs`, `pto:call`, `pto:seeded-accumulate` (only where
 //! the sticky machine is asked for), and what cannot be checked at all: `pto:auto-flags`,
 //! `pto:unplaced`, `pto:target-limit`, `pto:tile-position`, `pto:accumulator-elsewhere`. Warnings:
 //! `pto:lost-partial`, `pto:read-open-group`, `pto:maybe-undefined` (a cell is fresh only if a loop

@@ -105,6 +105,8 @@ pub(super) enum Event {
     Write,
     /// Another engine writes +0.0.
     WriteZero,
+    /// A memset that legalization inserted: it is no part of the reference meaning.
+    Clear,
     /// It is read.
     Read,
     /// The function ends and its buffer escapes.
@@ -141,6 +143,7 @@ impl Event {
             Self::Exit => 19,
             Self::Renew => 20,
             Self::Call => 21,
+            Self::Clear => 22,
         }
     }
 }
@@ -154,7 +157,7 @@ pub(super) enum Fault {
     AddsToUndefined,
     /// It must add and its own START makes it overwrite.
     OverwritesValue,
-    /// The value is needed and an earlier START destroyed it, on some machine.
+    /// The value is needed and an earlier START (or inserted memset) destroyed it.
     Clobbered,
     /// The value is needed and another buffer or a callee wrote over it.
     Lost,
@@ -282,6 +285,10 @@ impl Machine {
             Event::WriteZero => {
                 let pending = pending && self.keeps_bit();
                 (World::new(Reference::Zero, Content::Zero, pending), None)
+            }
+            Event::Clear => {
+                let pending = pending && self.keeps_bit();
+                (World::new(reference, Content::Zero, pending), None)
             }
             Event::Read => self.read(world),
             Event::Exit if reference == Reference::Fresh => (world, None),
