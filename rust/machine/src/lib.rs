@@ -7,6 +7,7 @@
 //! | [`scalar`] | arithmetic on one value |
 //! | [`hazards`] | accesses whose result the machine does not promise |
 //! | [`stats`] | counts, and the cost model |
+//! | [`random`] | random arguments |
 //! | [`report`] | diagnostics as data |
 //! | [`formats`], [`pe`] | number formats and the arithmetic of one matmul |
 //! | [`npy`] | reading and writing `.npy` files |
@@ -20,6 +21,7 @@ mod memory;
 pub mod npy;
 pub mod pe;
 pub mod psum;
+pub mod random;
 pub mod report;
 pub mod scalar;
 pub mod stats;

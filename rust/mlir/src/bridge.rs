@@ -10,7 +10,7 @@ use mlir_sys::MlirOperation;
 
 use crate::diag::Message;
 use crate::handle::Op;
-use crate::pass;
+use crate::{pass, run};
 
 #[cxx::bridge(namespace = "pto_rust")]
 pub(crate) mod ffi {
@@ -100,7 +100,43 @@ pub(crate) mod ffi {
         erased: u64,
     }
 
+    /// A command line of `pto-run`, read.
+    struct RunRequest {
+        /// The file to run; empty if there is nothing to run.
+        file: String,
+        /// Otherwise: the exit status,
+        status: u8,
+        /// what to print,
+        text: String,
+        /// and whether it goes to standard error.
+        is_error: bool,
+    }
+
+    /// What a run of `pto-run` gave.
+    #[derive(Default)]
+    struct RunOutcome {
+        /// The exit status.
+        status: u8,
+        /// What goes to standard output.
+        output: String,
+        /// What to print, in order.
+        messages: Vec<Message>,
+    }
+
     extern "Rust" {
+        /// Reads the command line of `pto-run`, the first argument being its name.
+        #[cxx_name = "parseRunArguments"]
+        fn parse_run_arguments(args: &[String]) -> RunRequest;
+
+        /// Runs the module at address `module` as the command line `args` says.
+        ///
+        /// # Safety
+        ///
+        /// `module` is the address of a live `mlir::Operation` that no other thread changes
+        /// before this returns.
+        #[cxx_name = "runModule"]
+        unsafe fn run_module(module: usize, args: &[String]) -> Result<RunOutcome>;
+
         /// Says in an error what is wrong with `options`, if anything is.
         #[cxx_name = "checkOptions"]
         fn check_options(pass: Pass, options: &Options) -> Result<()>;
@@ -144,6 +180,52 @@ unsafe fn run_pass(
     guarded(|| {
         let choice = pass::Choice::of(pass, options)?;
         Ok(pass::run(&choice, function, target, options))
+    })
+}
+
+fn parse_run_arguments(args: &[String]) -> ffi::RunRequest {
+    match run::Options::parse_from_args(args) {
+        run::Parsed::Run(options) => ffi::RunRequest {
+            file: options.file,
+            status: 0,
+            text: String::new(),
+            is_error: false,
+        },
+        run::Parsed::Exit {
+            status,
+            text,
+            is_error,
+        } => ffi::RunRequest {
+            file: String::new(),
+            status,
+            text,
+            is_error,
+        },
+    }
+}
+
+/// # Safety
+///
+/// See the declaration in the bridge module.
+unsafe fn run_module(module: usize, args: &[String]) -> Result<ffi::RunOutcome> {
+    // SAFETY: the caller promises it.
+    let module = unsafe {
+        Op::from_raw(MlirOperation {
+            ptr: module as *mut _,
+        })
+    };
+    guarded(|| {
+        let run::Parsed::Run(options) = run::Options::parse_from_args(args) else {
+            return Err(anyhow!(
+                "the command line names nothing to run [pto:internal]"
+            ));
+        };
+        let outcome = run::execute(module, &options);
+        Ok(ffi::RunOutcome {
+            status: outcome.status,
+            output: outcome.output,
+            messages: outcome.messages.into_iter().map(Into::into).collect(),
+        })
     })
 }
 

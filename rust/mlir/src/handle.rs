@@ -293,6 +293,12 @@ impl Block {
         (!op.ptr.is_null()).then_some(Op(op))
     }
 
+    /// The operation that ends it; `None` where there is none.
+    pub(crate) fn terminator(self) -> Option<Op> {
+        let op = unsafe { mlirBlockGetTerminator(self.0) };
+        (!op.ptr.is_null()).then_some(Op(op))
+    }
+
     /// The next block of its region.
     pub(crate) fn next(self) -> Option<Self> {
         let next = unsafe { mlirBlockGetNextInRegion(self.0) };

@@ -31,3 +31,4 @@ mod pass;
 mod pending;
 mod read;
 mod report;
+mod run;

@@ -20,7 +20,7 @@ pub use inst::{
     GenericInput, GenericOutput, Index, Inst, Label, MatmulOp, Reinterpret, Reshape, Store,
     Subview, Switch, Tolerance, Transfer, ViewCast,
 };
-pub use types::ElementType;
+pub use types::{ElementType, sign_extend, truncate};
 
 use pto_ir::{Placement, Space, Target};
 

@@ -23,7 +23,7 @@ use pto_machine::code::{
     ValueType, ViewSlot,
 };
 use pto_machine::report::SiteId;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::handle::{Block, Key, Location, Op, Value};
 use attributes::{Attr, attribute, signature};
@@ -335,10 +335,11 @@ impl FunctionDecoder<'_> {
         }
     }
 
-    /// Leaves the blocks of a region, the first being `entry`, to be decoded in order.
+    /// Leaves the blocks of a region, the first being `entry`, to be decoded: those that control can
+    /// reach, each after every block that dominates it, so that what is used was defined before.
     fn push_blocks(&mut self, entry: Block) -> Decoding<()> {
         let mut works = Vec::new();
-        for block in std::iter::successors(Some(entry), |block| block.next()) {
+        for block in reverse_postorder(entry) {
             let label = self.builder.label();
             self.blocks.insert(block.key(), label);
             if block.key() != entry.key() {
@@ -347,7 +348,7 @@ impl FunctionDecoder<'_> {
             works.push(Work::Bind(label));
             works.extend(block.first_op().map(Work::Ops));
         }
-        self.pending.extend(works.into_iter().rev());
+        self.push_works(works);
         Ok(())
     }
 
@@ -446,6 +447,32 @@ fn handler(name: &str, op: Op) -> Decoding<Handler> {
 
 /// Decodes operations of one name.
 type Decode = fn(&mut FunctionDecoder<'_>, Op) -> Decoding<()>;
+
+/// The blocks that control can reach from `entry`, each after every block that dominates it.
+fn reverse_postorder(entry: Block) -> Vec<Block> {
+    let mut seen = FxHashSet::default();
+    let mut order = Vec::new();
+    // A block, and how many of its successors were looked at.
+    let mut path = vec![(entry, 0)];
+    seen.insert(entry.key());
+    while let Some((block, looked_at)) = path.last_mut() {
+        let successor = block
+            .terminator()
+            .filter(|op| *looked_at < op.successor_count());
+        let Some(op) = successor else {
+            order.push(*block);
+            path.pop();
+            continue;
+        };
+        let next = op.successor(*looked_at);
+        *looked_at += 1;
+        if seen.insert(next.key()) {
+            path.push((next, 0));
+        }
+    }
+    order.reverse();
+    order
+}
 
 /// The operations of a block.
 fn ops(block: Block) -> impl Iterator<Item = Op> {

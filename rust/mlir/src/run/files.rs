@@ -1,0 +1,178 @@
+//! Arguments from files, arguments and results to files.
+
+use std::fs;
+use std::path::Path;
+
+use pto_ir::Space;
+use pto_machine::code::{Code, ElementType, FuncId, Param, ValueType};
+use pto_machine::exec::{Array, Input, RunResult, Value};
+use pto_machine::npy::{self, Dtype, Kind};
+use pto_machine::random::Random;
+use pto_machine::report::{Report, SiteId};
+
+use super::options::Options;
+
+/// The arguments of `entry` as the options have them.
+pub(super) fn inputs(
+    code: &Code,
+    entry: FuncId,
+    options: &Options,
+) -> Result<Vec<Input>, Box<Report>> {
+    let func = code.func(entry);
+    let mut random = Random::new(options.seed);
+    let mut inputs: Vec<Input> = func
+        .params
+        .iter()
+        .map(|param| match options.random_inputs {
+            true => random_input(param, &mut random, options),
+            false => Input::Undefined,
+        })
+        .collect();
+    for (number, file) in &options.inputs {
+        let Some(param) = func.params.get(*number) else {
+            let count = func.params.len();
+            let message = format!("--input={number}: @{} has {count} arguments", func.name);
+            return Err(input_error(func.site, message));
+        };
+        inputs[*number] = read(param, file)
+            .map_err(|error| input_error(func.site, format!("{}: {error}", file.display())))?;
+    }
+    Ok(inputs)
+}
+
+fn random_input(param: &Param, random: &mut Random, options: &Options) -> Input {
+    let distribution = options.dist.into();
+    match &param.ty {
+        ValueType::Scalar(element) => Input::Scalar(random.value(*element, distribution)),
+        ValueType::View(ty) if !(ty.space == Space::Psum && param.is_fresh) => {
+            let sizes: Option<Vec<u64>> = ty.sizes.iter().copied().collect();
+            sizes.map_or(Input::Undefined, |sizes| {
+                random.array(ty.element, &sizes, distribution)
+            })
+        }
+        _ => Input::Undefined,
+    }
+}
+
+/// The array in `file` as the value of `param`.
+fn read(param: &Param, file: &Path) -> Result<Input, String> {
+    let bytes = fs::read(file).map_err(|error| error.to_string())?;
+    let array = npy::Array::read(&bytes).map_err(|error| error.to_string())?;
+    let element = match &param.ty {
+        ValueType::Scalar(element) => *element,
+        ValueType::View(ty) => ty.element,
+        ValueType::Token => return Err("the argument has no elements".into()),
+    };
+    if !is_compatible(element, array.dtype()) {
+        let dtype = array.dtype();
+        return Err(format!(
+            "expected elements of type {element}, found {:?} of {} bytes",
+            dtype.kind(),
+            dtype.bytes()
+        ));
+    }
+    let sizes: Vec<u64> = array.shape().iter().map(|&size| size as u64).collect();
+    if let ValueType::Scalar(_) = param.ty {
+        if array.data().len() != element.bytes() {
+            return Err(format!("expected one element, found sizes {sizes:?}"));
+        }
+        let mut word = [0; 8];
+        word[..element.bytes()].copy_from_slice(array.data());
+        return Ok(Input::Scalar(u64::from_le_bytes(word)));
+    }
+    Ok(Input::Elements(Array {
+        element,
+        sizes,
+        bytes: array.into_data(),
+    }))
+}
+
+/// Whether an array of `dtype` may stand for elements of type `element`: the type itself, or, for
+/// the floats that NumPy does not know, a word of their size.
+fn is_compatible(element: ElementType, dtype: Dtype) -> bool {
+    if dtype.bytes() != element.bytes() {
+        return false;
+    }
+    match element {
+        ElementType::Int(1) => matches!(dtype.kind(), Kind::Bool | Kind::Int | Kind::Uint),
+        ElementType::Int(_) | ElementType::Uint(_) | ElementType::Index => {
+            matches!(dtype.kind(), Kind::Int | Kind::Uint)
+        }
+        ElementType::F64 | ElementType::F32 | ElementType::F16 => dtype.kind() == Kind::Float,
+        ElementType::Float(_) => dtype.is_word(element.bytes()) || dtype.kind() == Kind::Float,
+    }
+}
+
+/// The type in which elements are written.
+fn dtype_of(element: ElementType) -> Option<Dtype> {
+    let kind = match element {
+        ElementType::Int(1) => Kind::Bool,
+        ElementType::Int(_) | ElementType::Index => Kind::Int,
+        ElementType::Uint(_) => Kind::Uint,
+        ElementType::F64 | ElementType::F32 | ElementType::F16 => Kind::Float,
+        ElementType::Float(_) => Kind::Raw,
+    };
+    Dtype::new(kind, element.bytes())
+}
+
+/// Writes memref arguments and results to `folder`; what to warn about.
+pub(super) fn write(
+    code: &Code,
+    entry: FuncId,
+    result: &RunResult,
+    folder: &Path,
+) -> Result<Vec<Report>, Box<Report>> {
+    let site = code.func(entry).site;
+    let failed = |error: String| {
+        let message = format!("{}: {error}", folder.display());
+        Box::new(Report::unusable("pto:output", site, message))
+    };
+    fs::create_dir_all(folder).map_err(|error| failed(error.to_string()))?;
+    let mut warnings = Vec::new();
+    let is_array = |value: &&Value| matches!(value, Value::Elements { .. });
+    let arguments = result
+        .arguments
+        .iter()
+        .enumerate()
+        .filter(|(_, value)| is_array(value));
+    let results = result.results.iter().enumerate();
+    let named = arguments
+        .map(|(number, value)| (format!("arg{number}.npy"), value))
+        .chain(results.map(|(number, value)| (format!("res{number}.npy"), value)));
+    for (name, value) in named {
+        let Some(array) = as_array(value).map_err(failed)? else {
+            continue;
+        };
+        fs::write(folder.join(&name), array.write()).map_err(|error| failed(error.to_string()))?;
+        if let Value::Elements {
+            undefined: count @ 1..,
+            ..
+        } = value
+        {
+            let message = format!("{count} elements of {name} were never written: they are zero");
+            warnings.push(Report::warning("pto:undefined-output", site, message));
+        }
+    }
+    Ok(warnings)
+}
+
+fn as_array(value: &Value) -> Result<Option<npy::Array>, String> {
+    let (element, sizes, bytes) = match value {
+        Value::Elements { array, .. } => (array.element, array.sizes.clone(), array.bytes.clone()),
+        Value::Scalar(element, bits) => (
+            *element,
+            Vec::new(),
+            bits.to_le_bytes()[..element.bytes()].to_vec(),
+        ),
+        Value::Token => return Ok(None),
+    };
+    let dtype = dtype_of(element).ok_or_else(|| format!("no .npy type for {element}"))?;
+    let shape = sizes.into_iter().map(|size| size as usize).collect();
+    npy::Array::new(dtype, shape, bytes)
+        .map(Some)
+        .map_err(|error| error.to_string())
+}
+
+fn input_error(site: SiteId, message: String) -> Box<Report> {
+    Box::new(Report::unusable("pto:input", site, message))
+}

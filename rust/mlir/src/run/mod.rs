@@ -1,0 +1,202 @@
+//! The body of `pto-run`: a module and options in, messages, text and an exit status out.
+//!
+//! Exit status: 0 fine, warnings included; 1 an expectation, a comparison or an error hazard failed,
+//! or something undefined was read; 2 the input cannot be run.
+
+mod files;
+mod options;
+mod statistics;
+
+use pto_ir::{Severity, Target};
+use pto_machine::code::{Code, FuncId};
+use pto_machine::exec::{Config, RunResult, run};
+use pto_machine::psum::{Meanings, StartModel};
+use pto_machine::report::{Report, SiteId, Verdict};
+
+use crate::decode::{Decoded, Refusal, decode};
+use crate::diag::Message;
+use crate::handle::{Location, Op};
+pub(crate) use options::{Model, Options, Parsed};
+
+/// What a run says.
+#[derive(Default)]
+pub(crate) struct Outcome {
+    /// The exit status.
+    pub(crate) status: u8,
+    /// Diagnostics, in order.
+    pub(crate) messages: Vec<Message>,
+    /// What goes to standard output.
+    pub(crate) output: String,
+}
+
+/// Runs the operation `module`.
+pub(crate) fn execute(module: Op, options: &Options) -> Outcome {
+    let decoded = match decode(module, options.entry.as_deref()) {
+        Ok(decoded) => decoded,
+        Err(refusal) => return refused(&refusal),
+    };
+    let session = Session {
+        module,
+        options,
+        decoded: &decoded,
+    };
+    let mut outcome = Outcome::default();
+    if let Err(report) = session.run(&mut outcome) {
+        outcome.add(&session, &report);
+    }
+    outcome
+}
+
+/// One run of a decoded module.
+struct Session<'a> {
+    module: Op,
+    options: &'a Options,
+    decoded: &'a Decoded,
+}
+
+impl Session<'_> {
+    fn run(&self, outcome: &mut Outcome) -> Result<(), Box<Report>> {
+        let Decoded { code, entry, .. } = self.decoded;
+        let target = self.target()?;
+        let meanings = self.meanings(target, outcome)?;
+        let inputs = files::inputs(code, *entry, self.options)?;
+        let config = Config {
+            target,
+            meanings,
+            extent: self.options.extent.into(),
+            hazards: self.options.hazards.into(),
+            max_steps: self.options.max_steps,
+        };
+        let result = run(code, *entry, inputs, config);
+        for report in &result.reports {
+            outcome.add(self, report);
+        }
+        self.finish(*entry, &result, outcome)
+    }
+
+    /// Writes what the options ask for.
+    fn finish(
+        &self,
+        entry: FuncId,
+        result: &RunResult,
+        outcome: &mut Outcome,
+    ) -> Result<(), Box<Report>> {
+        if let Some(format) = self.options.stats {
+            outcome.output.push_str(&statistics::text(result, format));
+        }
+        if let Some(folder) = &self.options.output_dir {
+            for warning in files::write(&self.decoded.code, entry, result, folder)? {
+                outcome.add(self, &warning);
+            }
+        }
+        Ok(())
+    }
+
+    /// The target: the option's, the module's, or the default.
+    fn target(&self) -> Result<&'static Target, Box<Report>> {
+        let named = match &self.options.target {
+            Some(name) => Some(Target::from_name(name).ok_or_else(|| {
+                let message = format!("there is no target called {name}");
+                Box::new(Report::unusable("pto:target", SiteId::NONE, message))
+            })?),
+            None => self.decoded.code.target,
+        };
+        named
+            .or_else(|| Target::from_name(Target::DEFAULT))
+            .ok_or_else(|| {
+                Box::new(Report::unusable(
+                    "pto:target",
+                    SiteId::NONE,
+                    "there is no default target",
+                ))
+            })
+    }
+
+    /// The meanings to run. Where the machine cannot run the program, `all` runs the reference alone
+    /// and says so.
+    fn meanings(&self, target: &Target, outcome: &mut Outcome) -> Result<Meanings, Box<Report>> {
+        let model = self.options.model;
+        if model == Model::Reference {
+            return Ok(reference_and(Vec::new()));
+        }
+        let obstacle = self.obstacle(target);
+        let models = match (model.start_model(), obstacle) {
+            (Some(_), Some(obstacle)) => return Err(Box::new(obstacle)),
+            (Some(model), None) => {
+                return Ok(Meanings {
+                    reference: false,
+                    models: vec![model],
+                });
+            }
+            (None, Some(obstacle)) => {
+                let message = format!("ran the reference alone: {}", obstacle.message);
+                let remark = Report {
+                    severity: Severity::Remark,
+                    verdict: Verdict::Fine,
+                    message,
+                    ..obstacle
+                };
+                outcome.add(self, &remark);
+                Vec::new()
+            }
+            (None, None) => vec![StartModel::WrittenBit, StartModel::EagerZero],
+        };
+        Ok(reference_and(models))
+    }
+
+    /// Why the machine cannot run the program, if it cannot.
+    fn obstacle(&self, target: &Target) -> Option<Report> {
+        let Decoded { code, entry, .. } = self.decoded;
+        if !target.has_group_flags {
+            let message = format!("{} has no accumulation-group flags", target.name);
+            let site = site_of(code, *entry);
+            return Some(Report::unusable("pto:auto-flags", site, message));
+        }
+        code.machine_obstacle(*entry)
+    }
+
+    fn location(&self, site: SiteId) -> Location {
+        let known = site.index().and_then(|index| self.decoded.sites.get(index));
+        known.copied().unwrap_or_else(|| self.module.location())
+    }
+}
+
+impl Outcome {
+    fn add(&mut self, session: &Session<'_>, report: &Report) {
+        self.status = self.status.max(report.verdict.status());
+        self.messages.push(Message {
+            severity: report.severity,
+            name: report.tag,
+            location: session.location(report.site),
+            text: report.text(),
+            notes: report
+                .notes
+                .iter()
+                .map(|(site, text)| (session.location(*site), text.clone()))
+                .collect(),
+        });
+    }
+}
+
+fn reference_and(models: Vec<StartModel>) -> Meanings {
+    Meanings {
+        reference: true,
+        models,
+    }
+}
+
+fn site_of(code: &Code, function: FuncId) -> SiteId {
+    code.func(function).site
+}
+
+fn refused(refusal: &Refusal) -> Outcome {
+    Outcome {
+        status: Verdict::Unusable.status(),
+        messages: vec![Message::error(
+            refusal.tag,
+            refusal.location,
+            &refusal.message,
+        )],
+        output: String::new(),
+    }
+}

@@ -1,0 +1,70 @@
+//! What `--stats` prints.
+
+use pto_ir::Engine;
+use pto_machine::exec::RunResult;
+use serde_json::{Map, Value, json};
+
+use super::options::StatsFormat;
+
+/// The engines with their names.
+const ENGINES: [(Engine, &str); 6] = [
+    (Engine::Pe, "pe"),
+    (Engine::Vector, "vector"),
+    (Engine::Scalar, "scalar"),
+    (Engine::Gpsimd, "gpsimd"),
+    (Engine::Dma, "dma"),
+    (Engine::Other, "other"),
+];
+
+/// The counts of a run as text or as one JSON object.
+pub(super) fn text(result: &RunResult, format: StatsFormat) -> String {
+    match format {
+        StatsFormat::Json => format!("{}\n", as_json(result)),
+        StatsFormat::Text => as_text(result),
+    }
+}
+
+fn as_json(result: &RunResult) -> Value {
+    let stats = &result.stats;
+    let engines: Map<String, Value> = ENGINES
+        .iter()
+        .map(|&(engine, name)| {
+            let (instructions, cycles) = stats.engine(engine);
+            let counts = json!({ "instructions": instructions, "cycles": cycles });
+            (name.to_string(), counts)
+        })
+        .collect();
+    json!({
+        "engines": engines,
+        "cycles": stats.cycles(),
+        "macs": stats.macs,
+        "bytes_moved": stats.bytes_moved,
+        "memsets": stats.memsets,
+        "pe_utilisation": stats.pe_utilisation(),
+        "steps": result.steps,
+    })
+}
+
+fn as_text(result: &RunResult) -> String {
+    let stats = &result.stats;
+    let mut lines = vec![format!(
+        "{:<12}{:>14}{:>16}",
+        "engine", "instructions", "cycles"
+    )];
+    for (engine, name) in ENGINES {
+        let (instructions, cycles) = stats.engine(engine);
+        if instructions > 0 {
+            lines.push(format!("{name:<12}{instructions:>14}{cycles:>16}"));
+        }
+    }
+    let utilisation = format!("{:.1} %", 100.0 * stats.pe_utilisation());
+    let totals: [(&str, String); 5] = [
+        ("cycles", stats.cycles().to_string()),
+        ("multiply-adds", stats.macs.to_string()),
+        ("bytes moved", stats.bytes_moved.to_string()),
+        ("memsets", stats.memsets.to_string()),
+        ("pe utilisation", utilisation),
+    ];
+    lines.extend(totals.map(|(name, value)| format!("{name:<18}{value:>24}")));
+    lines.join("\n") + "\n"
+}
