@@ -395,3 +395,81 @@ fn a_column_of_exponents_scales_the_accumulator() {
         );
     }
 }
+
+/// Sat reaches the k loop in modes of a fixed rounding too: the sum stops at the largest value, and
+/// comes down from there.
+#[test]
+fn saturation_reaches_the_loop() {
+    let max = f32::MAX.to_bits();
+    let (a, b) = ([max, max | 0x8000_0000], [1f32.to_bits(); 2]);
+    for (saturate, expected) in [(true, 0), (false, 0x7c00)] {
+        let mut bench = chain(max, &a, &b, (DataType::Fp32, DataType::Fp32)).post(Post {
+            pre_quant: PreQuantMode::from_code(1).unwrap(),
+            ..Post::default()
+        });
+        bench.block.data = Some(DataAttributes {
+            saturate,
+            ..DataAttributes::default()
+        });
+        assert_eq!(run(bench, Arithmetic::Ieee).words(), [expected]);
+    }
+}
+
+/// An inexact subnormal accumulator raises UF and NX; an exact one nothing.
+#[test]
+fn scaling_the_accumulator_raises_flags() {
+    for (word, flags) in [(0x3f80_0000, 0), (0x3f80_0001, 0x18)] {
+        let out = cube(Layout::CubeM16, DataType::Fp32, 1, 1);
+        let mut bench = Bench::new("TMATMUL_ACC", DataType::Fp16, [1, 1, 1])
+            .post(Post {
+                c_scale: true,
+                ..Post::default()
+            })
+            .local(filled(out, |_, _| word))
+            .local(filled(
+                cube(Layout::CubeM16, DataType::Fp16, 1, 1),
+                |_, _| 0,
+            ))
+            .local(filled(cube(Layout::CubeN8, DataType::Fp16, 1, 1), |_, _| 0))
+            .local(filled(cube(Layout::CubeM32, DataType::U8, 1, 1), |_, _| {
+                130
+            }))
+            .destination(3, out);
+        result(&mut bench.core, &bench.block, Arithmetic::Ieee);
+        assert_eq!(bench.core.flags(), flags);
+    }
+}
+
+/// MX steps round to nearest even whatever RMode says; RMode is the conversion's alone.
+#[test]
+fn mx_steps_ignore_the_rounding_mode() {
+    let one = 0x3c00;
+    let out = cube(Layout::CubeM16, DataType::Fp32, 1, 1);
+    for (name, expected) in [("TMATMUL_MX_ACC", 1.0), ("TMATMUL_ACC", 1.0 + f32::EPSILON)] {
+        let mut bench = Bench::new(name, DataType::Fp16, [1, 1, 1])
+            .post(Post {
+                pre_quant: PreQuantMode::from_code(27).unwrap(),
+                ..Post::default()
+            })
+            .local(filled(out, |_, _| u64::from(1f32.to_bits())))
+            .local(filled(
+                cube(Layout::CubeM16, DataType::Fp16, 1, 1),
+                |_, _| 1,
+            ))
+            .local(filled(
+                cube(Layout::CubeN8, DataType::Fp16, 1, 1),
+                |_, _| one,
+            ))
+            .destination(3, out);
+        bench.block.scalars = Some(Scalars {
+            words: vec![Some(127 << 23)],
+            has_foreign_selectors: false,
+        });
+        bench.block.data = Some(DataAttributes {
+            rmode: RMode::from_code(4).unwrap(),
+            ..DataAttributes::default()
+        });
+        let found = f32::from_bits(run(bench, Arithmetic::Ieee).words()[0] as u32);
+        assert_eq!(found, expected, "{name}");
+    }
+}

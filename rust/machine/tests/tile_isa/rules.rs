@@ -89,56 +89,88 @@ fn scaled() -> Bench {
 
 /// Breaks the rules of fields, counts, dimensions and masks.
 fn header_rules(found: &mut Vec<Rule>) {
-    let mut case = |bench, change: fn(&mut Core, &mut Block)| found.push(broken(bench, change));
-    case(accumulate(), |_, b| b.function = 3);
-    case(accumulate(), |_, b| b.destinations[0].1 = 11);
-    case(accumulate(), |_, b| post(b, |p| p.group_code = 10));
-    case(accumulate(), |_, b| b.post = None);
-    case(accumulate(), |_, b| b.a_type = DataType::Fp64);
-    case(cooperate(), |_, b| b.shared.push(40));
-    case(accumulate(), |_, b| b.sources.truncate(2));
-    case(accumulate(), |_, b| b.destinations.push((2, 1)));
-    case(accumulate(), |_, b| b.function = 18);
-    case(accumulate(), |_, b| b.stream_ended = false);
-    case(quantised(), |_, b| b.scalars = None);
-    case(accumulate(), |_, b| {
+    let mut case = |bench, rule, change: fn(&mut Core, &mut Block)| {
+        assert_eq!(broken(bench, change), rule);
+        found.push(rule);
+    };
+    case(accumulate(), Rule::UndecodableFunction, |_, b| {
+        b.function = 3
+    });
+    case(accumulate(), Rule::ReservedField, |_, b| {
+        b.destinations[0].1 = 11
+    });
+    case(accumulate(), Rule::ReservedField, |_, b| {
+        post(b, |p| p.group_code = 10)
+    });
+    case(accumulate(), Rule::MissingPost, |_, b| b.post = None);
+    case(accumulate(), Rule::TypePair, |_, b| {
+        b.a_type = DataType::Fp64
+    });
+    case(cooperate(), Rule::SharedCount, |_, b| b.shared.push(40));
+    case(accumulate(), Rule::SourceCount, |_, b| {
+        b.sources.truncate(2)
+    });
+    case(accumulate(), Rule::DestinationCount, |_, b| {
+        b.destinations.push((2, 1))
+    });
+    case(accumulate(), Rule::GemvRows, |_, b| b.function = 18);
+    case(accumulate(), Rule::StreamEnd, |_, b| b.stream_ended = false);
+    case(quantised(), Rule::ScalarParameters, |_, b| b.scalars = None);
+    case(accumulate(), Rule::ScalarParameters, |_, b| {
         b.scalars = Some(Scalars {
             words: vec![],
             has_foreign_selectors: true,
         })
     });
-    case(accumulate(), |_, b| {
+    case(accumulate(), Rule::RoundingFields, |_, b| {
         b.data = Some(DataAttributes {
             saturate: true,
             ..DataAttributes::default()
         })
     });
-    case(accumulate(), |_, b| {
+    case(accumulate(), Rule::RoundingFields, |_, b| {
         b.data = Some(DataAttributes {
             rmode: RMode::from_code(1).expect("a code"),
             ..DataAttributes::default()
         })
     });
-    case(accumulate(), |_, b| {
+    case(accumulate(), Rule::AttributeFields, |_, b| {
         b.data = Some(DataAttributes {
             has_foreign_fields: true,
             ..DataAttributes::default()
         })
     });
-    case(accumulate(), |_, b| post(b, |p| p.row_max_init = true));
-    case(accumulate(), |_, b| b.dimensions[2] = Some(0));
-    case(cooperate(), |_, b| b.dimensions[0] = Some(129));
-    case(cooperate(), |_, b| b.dimensions[1] = Some(24));
-    case(accumulate(), |_, b| b.masks = vec![0b1111, 0b1110]);
-    case(cooperate(), |_, b| b.masks = vec![0b1110]);
-    case(accumulate(), |_, b| post(b, |p| p.trans_b = true));
-    case(cooperate(), |_, b| b.function = 16);
+    case(accumulate(), Rule::PostFields, |_, b| {
+        post(b, |p| p.row_max_init = true)
+    });
+    case(accumulate(), Rule::Dimensions, |_, b| {
+        b.dimensions[2] = Some(0)
+    });
+    case(cooperate(), Rule::Dimensions, |_, b| {
+        b.dimensions[0] = Some(129)
+    });
+    case(cooperate(), Rule::Dimensions, |_, b| {
+        b.dimensions[1] = Some(24)
+    });
+    case(accumulate(), Rule::Masks, |_, b| {
+        b.masks = vec![0b1111, 0b1110]
+    });
+    case(cooperate(), Rule::CooperativeMask, |_, b| {
+        b.masks = vec![0b1110]
+    });
+    case(accumulate(), Rule::Transpose, |_, b| {
+        post(b, |p| p.trans_b = true)
+    });
+    case(cooperate(), Rule::SharedCount, |_, b| b.function = 16);
 }
 
 /// Breaks the rules of operands.
 fn operand_rules(found: &mut Vec<Rule>) {
-    let mut case = |bench, change: fn(&mut Core, &mut Block)| found.push(broken(bench, change));
-    case(cooperate(), |core, _| {
+    let mut case = |bench, rule, change: fn(&mut Core, &mut Block)| {
+        assert_eq!(broken(bench, change), rule);
+        found.push(rule);
+    };
+    case(cooperate(), Rule::SharedReadiness, |core, _| {
         let tile = filled(
             Descriptor::row_major(DataType::Fp16, 16, 8, 256),
             small_half,
@@ -149,7 +181,7 @@ fn operand_rules(found: &mut Vec<Rule>) {
         };
         core.set_shared(41, SharedTile { tile, state });
     });
-    case(cooperate(), |core, _| {
+    case(cooperate(), Rule::SharedSchema, |core, _| {
         let d = Descriptor::row_major(DataType::Bf16, 16, 8, 256);
         let state = SharedState::READY;
         core.set_shared(
@@ -160,46 +192,48 @@ fn operand_rules(found: &mut Vec<Rule>) {
             },
         );
     });
-    case(accumulate(), |_, b| b.sources[2] = 63);
-    case(quantised(), |_, b| {
+    case(accumulate(), Rule::Unallocated, |_, b| b.sources[2] = 63);
+    case(quantised(), Rule::ScaleParameterBits, |_, b| {
         b.scalars = Some(Scalars {
             words: vec![Some(0)],
             has_foreign_selectors: false,
         })
     });
-    case(scaled(), |core, _| {
+    case(scaled(), Rule::ColumnScale, |core, _| {
         replace(core, 7, |d| d.data_type = DataType::S8)
     });
-    case(quantised(), |_, b| post(b, |p| p.pre_quant = mode(3)));
-    case(activated(), |core, _| {
+    case(quantised(), Rule::ModeAccumulator, |_, b| {
+        post(b, |p| p.pre_quant = mode(3))
+    });
+    case(activated(), Rule::PostSource, |core, _| {
         replace(core, 7, |d| d.valid_columns = 7)
     });
-    case(accumulate(), |core, _| {
+    case(accumulate(), Rule::OperandType, |core, _| {
         replace(core, 6, |d| d.data_type = DataType::Bf16)
     });
-    case(accumulate(), |core, _| {
+    case(accumulate(), Rule::OperandShape, |core, _| {
         replace(core, 5, |d| d.valid_columns = 11)
     });
-    case(accumulate(), |core, _| {
+    case(accumulate(), Rule::OperandLayout, |core, _| {
         replace(core, 6, |d| d.layout = Layout::RowMajor)
     });
-    case(accumulate(), |core, _| {
+    case(accumulate(), Rule::Capacity, |core, _| {
         replace(core, 5, |d| d.capacity = 129)
     });
-    case(accumulate(), |core, _| {
+    case(accumulate(), Rule::AccumulatorCapacity, |core, _| {
         replace(core, 4, |d| d.capacity = 1024)
     });
-    case(accumulate(), |core, _| {
+    case(accumulate(), Rule::Undefined, |core, _| {
         let d = *core.register(6).expect("B").tile.descriptor();
         let tile = Tile::undefined(d).expect("a tile");
         assert!(core.set_register(6, Some(Register { tile, mask: 0b1111 })));
     });
-    case(accumulate(), |core, b| {
+    case(accumulate(), Rule::Alias, |core, b| {
         let c = core.register(4).cloned();
         assert!(core.set_register(3, c));
         b.sources[0] = 3;
     });
-    case(scaled(), |core, b| {
+    case(scaled(), Rule::Alias, |core, b| {
         let scale = core.register(7).cloned();
         assert!(core.set_register(3, scale));
         b.sources[3] = 3;
@@ -208,13 +242,18 @@ fn operand_rules(found: &mut Vec<Rule>) {
 
 /// Breaks the rules of destinations.
 fn destination_rules(found: &mut Vec<Rule>) {
-    let mut case = |bench, change: fn(&mut Core, &mut Block)| found.push(broken(bench, change));
-    case(accumulate(), |core, _| {
+    let mut case = |bench, rule, change: fn(&mut Core, &mut Block)| {
+        assert_eq!(broken(bench, change), rule);
+        found.push(rule);
+    };
+    case(accumulate(), Rule::NoRegister, |core, _| {
         let any = core.register(4).cloned();
         (48..64).for_each(|n| assert!(core.set_register(n, any.clone())));
     });
-    case(accumulate(), |core, _| core.set_capacity(4095));
-    case(quantised(), |_, b| {
+    case(accumulate(), Rule::CoreCapacity, |core, _| {
+        core.set_capacity(4095)
+    });
+    case(quantised(), Rule::DestinationCapacity, |_, b| {
         post(b, |p| p.pre_quant = mode(27));
         b.destinations[0].1 = 1;
     });

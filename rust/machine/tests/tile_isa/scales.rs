@@ -152,6 +152,25 @@ fn shared_scales_follow_the_transposes_and_the_shares() {
     }
 }
 
+/// In the published release a transpose is of the primary alone.
+#[test]
+fn released_scales_stay_in_logical_order() {
+    let [m, n, k] = [4, 8, 64];
+    let shared = |t, r, c| Descriptor::row_major(t, r, c, 0).fitted();
+    let bench = Bench::new("TMATMUL_MX", E4M3, [m, n, k])
+        .post(Post {
+            trans_a: true,
+            trans_b: true,
+            ..Post::default()
+        })
+        .shared(filled(shared(E4M3, k, m), |r, c| code(c, r)))
+        .shared(filled(shared(DataType::E8M0, m, 2), scale))
+        .shared(filled(shared(E4M3, n, k), |r, c| code(c, r)))
+        .shared(filled(shared(DataType::E8M0, 2, n), |r, c| scale(c, r)))
+        .destination(3, cube(Layout::CubeM16, DataType::Fp32, m, n));
+    expect_reference(&issue(bench, Revision::Head).expect("legal"), 0, k);
+}
+
 #[test]
 fn hif4_has_groups_of_64_and_three_levels() {
     let k = 70;
