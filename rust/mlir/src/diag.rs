@@ -1,6 +1,6 @@
 //! Messages with MLIR locations, ready to be printed.
 
-use pto_ir::{Diag, Severity, Site};
+use pto_ir::{Diag, Plan, Severity, Site};
 
 use crate::handle::Location;
 use crate::read::Reading;
@@ -28,10 +28,16 @@ impl Message {
         }
     }
 
-    /// A diagnostic of a pass on the function that `reading` holds.
-    pub(crate) fn located(diag: &Diag, reading: &Reading) -> Self {
+    /// A diagnostic of a pass on the function that `reading` holds, or on what `plan` makes of it:
+    /// there the ids after those of the function are the new memsets, in order.
+    pub(crate) fn located(diag: &Diag, reading: &Reading, plan: &Plan) -> Self {
+        let existing = reading.program.insts().len();
         let locate = |site| match site {
             Site::Function => reading.function.location(),
+            Site::Inst(inst) if inst.index() >= existing => {
+                let memset = &plan.memsets[inst.index() - existing];
+                reading.op(memset.before).location()
+            }
             Site::Inst(inst) => reading.op(inst).location(),
             Site::Alloc(alloc) => reading.alloc_location(alloc),
         };

@@ -2,13 +2,12 @@
 
 use anyhow::{Result, bail};
 use pto_ir::{Diag, Plan, Program, Severity, Target};
-use pto_passes::{legalize_acc, mark_first, order_column_tiles, reset_acc, verify_acc};
+use pto_passes::{legalize_acc, mark_first, order_column_tiles, reset_acc, validate, verify_acc};
 
 use crate::apply::apply;
 use crate::bridge::ffi;
 use crate::diag::Message;
 use crate::handle::Op;
-use crate::pending::validate;
 use crate::read::{Detail, Reading, read};
 use crate::report;
 
@@ -179,8 +178,13 @@ fn try_run(
         .map_err(|diags| located(&diags, &reading))?;
     if options.validate && !plan.is_empty() {
         let after = plan.applied_to(&reading.program);
-        validate::validate(&reading.program, &after, target)
-            .map_err(|diags| located(&diags, &reading))?;
+        validate::validate(
+            &reading.program,
+            &after,
+            target,
+            validate::Options::default(),
+        )
+        .map_err(|diags| located_after(&diags, &reading, &plan))?;
     }
     if let Some(text) = &plan.report {
         report::write(&options.report_dir, function, text)
@@ -203,8 +207,13 @@ fn try_run(
 }
 
 fn located(diags: &[Diag], reading: &Reading) -> Vec<Message> {
+    located_after(diags, reading, &Plan::default())
+}
+
+/// The messages of diagnostics about the program that `plan` makes.
+fn located_after(diags: &[Diag], reading: &Reading, plan: &Plan) -> Vec<Message> {
     diags
         .iter()
-        .map(|diag| Message::located(diag, reading))
+        .map(|diag| Message::located(diag, reading, plan))
         .collect()
 }

@@ -1,5 +1,5 @@
 // Zero regions of more than one bank: trn3 has them.
-// RUN: %pto_opt --pto-legalize-acc=target=trn3 %s | FileCheck %s
+// RUN: %pto_opt --pto-legalize-acc='target=trn3 validate' %s | FileCheck %s
 
 !w = memref<128x128xbf16, #pto.mem<sbuf>>
 !x = memref<128x128xbf16, #pto.mem<sbuf>>

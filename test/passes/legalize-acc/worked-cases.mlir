@@ -1,7 +1,7 @@
 // Small programs, each with the flags that are right for it. A letter is a location, a number counts
 // its matmuls. A location of 128 columns takes 512 of the 2048 bytes of a bank.
-// RUN: %pto_opt --pto-legalize-acc=target=trn2 %s | FileCheck %s --check-prefixes=CHECK,TRN2
-// RUN: %pto_opt --pto-legalize-acc=target=trn3 %s | FileCheck %s --check-prefixes=CHECK,TRN3
+// RUN: %pto_opt --pto-legalize-acc='target=trn2 validate' %s | FileCheck %s --check-prefixes=CHECK,TRN2
+// RUN: %pto_opt --pto-legalize-acc='target=trn3 validate' %s | FileCheck %s --check-prefixes=CHECK,TRN3
 
 !w = memref<128x128xbf16, #pto.mem<sbuf>>
 !x = memref<128x128xbf16, #pto.mem<sbuf>>
