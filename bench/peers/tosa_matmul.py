@@ -1,8 +1,8 @@
 """The TOSA peer: the product of examples/gemm-512 in Arm's tosa_reference_model.
 
-Both interpreters run one whole process on the same bf16 operands: read two .npy files and a program, multiply
-[512, 2048] by [2048, 512] with f32 sums, write one .npy. The program is a tosa.matmul, serialized by tosa-opt;
-both tools come with the Python package tosa-tools. Its result is checked, then its CPU time is taken.
+One whole process reads two .npy files and a program, multiplies [512, 2048] by [2048, 512] in bf16 with f32
+sums, and writes one .npy, as pto-run does. The program is a tosa.matmul, serialized by tosa-opt; both tools
+come with the Python package tosa-tools. Its result is checked, then its CPU time is taken.
 Prints one JSON object: the best CPU and wall time of a process in seconds. Exit status 2: tools missing.
 """
 
@@ -15,14 +15,18 @@ import subprocess
 import sys
 import tempfile
 import time
+from dataclasses import asdict, dataclass
 from pathlib import Path
+
+EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
+sys.path.insert(0, str(EXAMPLES / "common"))
 
 try:
     import numpy as np
-except ImportError:
-    sys.exit("tosa_matmul.py: numpy is missing: pip install -r test/requirements.txt")
+    import pe_reference
+except ImportError as missing:
+    sys.exit(f"tosa_matmul.py: {missing.name} is missing: pip install -r test/requirements.txt")
 
-EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 PROGRAM = """\
 func.func @main(%a: tensor<1x512x2048xbf16>, %b: tensor<1x2048x512xbf16>) -> tensor<1x512x512xf32> {
   %zero = "tosa.const"() {values = dense<0.0> : tensor<1xbf16>} : () -> tensor<1xbf16>
@@ -33,8 +37,16 @@ func.func @main(%a: tensor<1x512x2048xbf16>, %b: tensor<1x2048x512xbf16>) -> ten
 """
 
 
+@dataclass
+class Times:
+    """Of one process, in seconds; `cpu` is user plus system time."""
+
+    cpu: float
+    wall: float
+
+
 def find_tool(name, folder):
-    """A tool in `--tools`, else beside this interpreter (a virtual environment), else on PATH."""
+    """A tool in `folder`, or (None) beside this interpreter, as in a virtual environment, else on PATH."""
     folders = [folder] if folder else [Path(sys.executable).parent, *os.get_exec_path()]
     found = shutil.which(name, path=os.pathsep.join(str(entry) for entry in folders))
     if found is None:
@@ -49,7 +61,6 @@ def find_tool(name, folder):
 
 def gemm_example():
     """The reference module of examples/gemm-512: its inputs are the operands of both interpreters."""
-    sys.path.insert(0, str(EXAMPLES / "common"))
     spec = importlib.util.spec_from_file_location("gemm_reference", EXAMPLES / "gemm-512" / "reference.py")
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
@@ -58,32 +69,41 @@ def gemm_example():
 
 def prepare(folder, tosa_opt, inputs):
     """Writes program and operands; the left operand of TOSA is row-major, ours is K-major."""
-    np.save(folder / "a.npy", np.ascontiguousarray(inputs[0].T)[np.newaxis])
-    np.save(folder / "b.npy", inputs[1][np.newaxis])
+    pe_reference.save(folder / "a.npy", inputs[0].T[np.newaxis])
+    pe_reference.save(folder / "b.npy", inputs[1][np.newaxis])
     (folder / "matmul.mlir").write_text(PROGRAM)
     serialize = ["--tosa-serialize", "--tosa-flatbuffer-filename=matmul.tosa", "-o", os.devnull]
     subprocess.run([tosa_opt, "matmul.mlir", *serialize], cwd=folder, check=True)
 
 
-def run_model(folder, model):
-    """One process: (CPU seconds, wall seconds); wait4 gives the times of this child alone."""
-    command = [model, "--tosa_file=matmul.tosa", "--ifm_name=TosaInput_0,TosaInput_1"]
-    command += ["--ifm_file=a.npy,b.npy", "--ofm_name=TosaOutput_0", "--ofm_file=c.npy"]
+def command(model):
+    """The run of a prepared folder; tosa-opt chose the names of the tensors."""
+    inputs = ["--ifm_name=TosaInput_0,TosaInput_1", "--ifm_file=a.npy,b.npy"]
+    return [model, "--tosa_file=matmul.tosa", *inputs, "--ofm_name=TosaOutput_0", "--ofm_file=c.npy"]
+
+
+def timed(arguments, folder):
+    """Runs one process to its end in `folder`; wait4 gives the times of this child alone."""
     start = time.perf_counter()
-    child = subprocess.Popen(command, cwd=folder)
+    child = subprocess.Popen(arguments, cwd=folder, stdout=sys.stderr)
     _, status, usage = os.wait4(child.pid, 0)
     wall = time.perf_counter() - start
     child.returncode = os.waitstatus_to_exitcode(status)
     if child.returncode != 0:
-        sys.exit(f"tosa_matmul.py: tosa_reference_model exited with status {child.returncode}")
-    return usage.ru_utime + usage.ru_stime, wall
+        sys.exit(f"{Path(arguments[0]).name} exited with status {child.returncode}")
+    return Times(usage.ru_utime + usage.ru_stime, wall)
+
+
+def read_result(folder):
+    return pe_reference.load(folder / "c.npy", np.float32)[0]
 
 
 def require_close(found, inputs):
+    """A fast interpreter that computes something else is no peer: f32 sums in any order stay in this bound."""
     a, b = inputs[0].T.astype(np.float64), inputs[1].astype(np.float64)
     bound = a.shape[1] * 2.0**-23 * (np.abs(a) @ np.abs(b))
-    if found.shape != (1, 512, 512) or not (np.abs(found[0] - a @ b) <= bound).all():
-        sys.exit("tosa_matmul.py: the result of tosa_reference_model is not this product")
+    if found.shape != (512, 512) or not (np.abs(found - a @ b) <= bound).all():
+        sys.exit("tosa_matmul.py: the result is not the product of the operands")
 
 
 def measure(tools, repeat):
@@ -92,14 +112,9 @@ def measure(tools, repeat):
     with tempfile.TemporaryDirectory(prefix="tosa-matmul-") as name:
         folder = Path(name)
         prepare(folder, tosa_opt, inputs)
-        times = [run_model(folder, model) for _ in range(repeat)]
-        require_close(np.load(folder / "c.npy"), inputs)
-    return {
-        "peer": "tosa_reference_model",
-        "shape": {"m": 512, "n": 512, "k": 2048},
-        "cpu_seconds": min(cpu for cpu, _ in times),
-        "wall_seconds": min(wall for _, wall in times),
-    }
+        times = [timed(command(model), folder) for _ in range(repeat)]
+        require_close(read_result(folder), inputs)
+    return min(times, key=lambda one: one.cpu)
 
 
 def main():
@@ -109,7 +124,7 @@ def main():
     arguments = parser.parse_args()
     if arguments.repeat < 1:
         parser.error("--repeat must be at least 1")
-    print(json.dumps(measure(arguments.tools, arguments.repeat)))
+    print(json.dumps(asdict(measure(arguments.tools, arguments.repeat))))
 
 
 if __name__ == "__main__":
