@@ -232,7 +232,7 @@ def flag_counts(text):
 
 
 def find_tools(arguments, work):
-    mlir_opt = arguments.mlir_opt or shutil.which("mlir-opt") or shutil.which("mlir-opt-22") or "mlir-opt"
+    mlir_opt = arguments.mlir_opt or shutil.which("mlir-opt-22") or shutil.which("mlir-opt") or "mlir-opt"
     build = arguments.build_dir
     tools = Tools(Path(mlir_opt), build / "lib" / "PTOPlugin.so", build / "bin" / "pto-run", work)
     for path in (tools.mlir_opt, tools.plugin, tools.pto_run):
@@ -247,7 +247,7 @@ def parse_arguments():
     parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
     parser.add_argument("kernels", nargs="*", metavar="KERNEL", help=f"default: all of {', '.join(names)}")
     parser.add_argument("--build-dir", type=Path, default=EXAMPLES.parent / "build")
-    parser.add_argument("--mlir-opt", help="a stock mlir-opt of LLVM 22; default: from PATH")
+    parser.add_argument("--mlir-opt", help="stock, of LLVM 22; default: mlir-opt-22 or mlir-opt on PATH")
     parser.add_argument("--keep", type=Path, metavar="DIR", help="leave all inputs and outputs in DIR")
     arguments = parser.parse_args()
     unknown = sorted(set(arguments.kernels) - set(names))

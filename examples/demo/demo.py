@@ -64,9 +64,9 @@ def by_hand(text):
 def find_tools():
     parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
     parser.add_argument("--build-dir", type=Path, default=ROOT / "build")
-    parser.add_argument("--mlir-opt", help="a stock mlir-opt of LLVM 22; default: from PATH")
+    parser.add_argument("--mlir-opt", help="stock, of LLVM 22; default: mlir-opt-22 or mlir-opt on PATH")
     arguments = parser.parse_args()
-    mlir_opt = arguments.mlir_opt or shutil.which("mlir-opt") or shutil.which("mlir-opt-22") or "mlir-opt"
+    mlir_opt = arguments.mlir_opt or shutil.which("mlir-opt-22") or shutil.which("mlir-opt") or "mlir-opt"
     plugin = arguments.build_dir / "lib" / "PTOPlugin.so"
     tools = (Path(mlir_opt), plugin, arguments.build_dir / "bin" / "pto-run")
     for path in tools:
