@@ -1,0 +1,170 @@
+#!/usr/bin/env python3
+"""The measured bars of the project: every figure is a ratio of two things timed in one run.
+
+Prints one line a bar: what was measured, the figure, the bar, and whether it holds. Exit status 1 where
+a bar is missed, 2 where a tool is missing. Some rows take a minute; progress goes to standard error.
+"""
+
+import argparse
+import json
+import resource
+import subprocess
+import sys
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+import generate
+
+ROOT = Path(__file__).resolve().parent.parent
+PASSES = {
+    "order": "pto-order-column-tiles",
+    "legalize": "pto-legalize-acc",
+    "verify": "pto-verify-acc",
+}
+
+
+@dataclass
+class Bar:
+    """One row: `figure` is at most (or, with `at_least`, at least) `bar`."""
+
+    name: str
+    figure: float
+    bar: float
+    at_least: bool = False
+    detail: str = ""
+
+    def holds(self):
+        return self.figure >= self.bar if self.at_least else self.figure <= self.bar
+
+    def line(self):
+        relation = ">=" if self.at_least else "<="
+        verdict = "ok" if self.holds() else "MISSED"
+        return f"{self.name:58} {self.figure:9.3f} {relation} {self.bar:<7g} {verdict:7} {self.detail}"
+
+
+def progress(message):
+    print(f"-- {message}", file=sys.stderr, flush=True)
+
+
+class PassTimes:
+    """Seconds of parsing, printing and each pass, from one run of pto-opt on one file."""
+
+    def __init__(self, pto_opt, file, passes, target="trn2"):
+        pipeline = ",".join(f"{PASSES[name]}{{target={target}}}" for name in passes)
+        command = [
+            pto_opt, file, f"--pass-pipeline=builtin.module(func.func({pipeline}))",
+            "--mlir-disable-threading", "--verify-each=false", "--mlir-timing",
+            "--mlir-timing-display=list", "--mlir-output-format=json", "-o", "/dev/null",
+        ]  # fmt: skip
+        before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
+        done = subprocess.run([str(part) for part in command], capture_output=True, text=True)
+        if done.returncode != 0:
+            sys.exit(f"bench: {' '.join(map(str, command))} failed:\n{done.stderr[-2000:]}")
+        rows = {row["name"]: row["wall"]["duration"] for row in json.loads(done.stderr)}
+        self.frame = rows["Parser"] + rows["Output"]
+        self.passes = {name: self.duration(rows, name) for name in passes}
+        # The largest child so far: only meaningful where this run is the largest.
+        self.peak_gib = max(before, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss) / 2**20
+
+    @staticmethod
+    def duration(rows, name):
+        class_name = "PTO" + "".join(part.capitalize() for part in PASSES[name].split("-")[1:])
+        return rows[class_name]
+
+    def total(self, *names):
+        return sum(self.passes[name] for name in names)
+
+
+def best(times, key):
+    """The run with the smallest figure: the one the machine disturbed least."""
+    return min(times, key=key)
+
+
+def measure_passes(pto_opt, folder):
+    for mix in ("bank", "packed"):
+        runs = {}
+        for matmuls, repeats in ((100_000, 5), (1_000_000, 1)):
+            progress(f"order and legalize {matmuls} matmuls, {mix} mix")
+            file = folder / f"{mix}-{matmuls}.mlir"
+            with file.open("w") as out:
+                generate.generate(out, matmuls, mix)
+            times = [PassTimes(pto_opt, file, ["order", "legalize"]) for _ in range(repeats)]
+            runs[matmuls] = best(times, lambda run: run.total("order", "legalize") / run.frame)
+            file.unlink()
+        small, large = runs[100_000], runs[1_000_000]
+        work = small.total("order", "legalize")
+        yield Bar(
+            f"order + legalize / (parse + print), 100k, {mix}", work / small.frame, 0.10,
+            detail=f"{work * 1e4:.0f} ns / {small.frame * 1e4:.0f} ns a matmul",
+        )  # fmt: skip
+        yield Bar(
+            f"order + legalize, time(1M) / time(100k), {mix}",
+            large.total("order", "legalize") / work, 15,
+        )  # fmt: skip
+        yield Bar(f"peak memory of 1M matmuls, GiB, {mix}", large.peak_gib, 4)
+
+
+def measure_verify(pto_opt, folder):
+    for mix in ("bank", "packed"):
+        progress(f"verify 100000 matmuls, {mix} mix")
+        file = folder / f"verify-{mix}.mlir"
+        with file.open("w") as out:
+            generate.generate(out, 100_000, mix, mean=5)
+        times = [PassTimes(pto_opt, file, ["legalize", "verify"]) for _ in range(5)]
+        run = best(times, lambda run: run.total("verify") / run.total("legalize"))
+        yield Bar(f"verify / legalize, 100k, {mix}", run.total("verify") / run.total("legalize"), 2)
+
+
+def rows_of(command):
+    """Bars printed by another bench as JSON lines: name, figure, bar, at_least, detail."""
+    done = subprocess.run([str(part) for part in command], cwd=ROOT, stdout=subprocess.PIPE, text=True)
+    if done.returncode != 0:
+        sys.exit(f"bench: {' '.join(map(str, command))} failed")
+    for line in done.stdout.splitlines():
+        if line.startswith("{"):
+            yield Bar(**json.loads(line))
+
+
+def measure_machine(folder, arguments):
+    progress("the PE kernel against the peak of this processor, and against numpy")
+    bench = ["cargo", "bench", "--quiet", "-p"]
+    yield from rows_of([*bench, "pto-machine", "--bench", "pe", "--", "--json", f"--python={sys.executable}"])
+    progress("pto-run against the TOSA reference model")
+    tosa = [sys.executable, ROOT / "bench/peers/against_tosa.py", "--build-dir", arguments.build_dir]
+    yield from rows_of([*tosa, "--work-dir", folder])
+
+
+def measure_clusters():
+    progress("clustering against all pairs")
+    yield from rows_of(["cargo", "bench", "--quiet", "-p", "pto-passes", "--bench", "clusters", "--", "--json"])
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
+    parser.add_argument("--build-dir", type=Path, default=ROOT / "build")
+    parser.add_argument("--only", choices=["passes", "verify", "machine", "clusters"], action="append")
+    arguments = parser.parse_args()
+    arguments.build_dir = arguments.build_dir.resolve()
+    pto_opt = arguments.build_dir / "bin" / "pto-opt"
+    if not pto_opt.exists():
+        print(f"bench: {pto_opt} does not exist: run ./x build first", file=sys.stderr)
+        sys.exit(2)
+    held = True
+    with tempfile.TemporaryDirectory(prefix="pto-bench-") as name:
+        folder = Path(name)
+        groups = {
+            "passes": lambda: measure_passes(pto_opt, folder),
+            "verify": lambda: measure_verify(pto_opt, folder),
+            "machine": lambda: measure_machine(folder, arguments),
+            "clusters": measure_clusters,
+        }
+        for group in arguments.only or groups:
+            for bar in groups[group]():
+                print(bar.line(), flush=True)
+                held &= bar.holds()
+    sys.exit(0 if held else 1)
+
+
+if __name__ == "__main__":
+    main()
