@@ -56,7 +56,7 @@ def compare(build_dir, folder):
     rounds = [(tosa_matmul.timed(ours, folder), tosa_matmul.timed(peer, folder)) for _ in range(ROUNDS)]
     tosa_matmul.require_close(tosa_matmul.read_result(folder), inputs)
     tosa_matmul.require_close(tosa_matmul.pe_reference.load(folder / "out" / "arg2.npy", "f4"), inputs)
-    return tuple(min(times.cpu for times in side) for side in zip(*rounds))
+    return tuple(min(times.cpu for times in side) for side in zip(*rounds, strict=True))
 
 
 def main():
