@@ -7,6 +7,7 @@
 )]
 
 use pto_ir::{Program, Target};
+use pto_testkit::generate::exhaustive::scenes;
 use pto_testkit::generate::{Profile, Recipe, recipe, shrink};
 use pto_testkit::properties::{
     Outcome, all_hold, any_order_is_right, is_accepted, is_stable, values_are_right, without_panic,
@@ -89,4 +90,29 @@ fn loops_and_branches() {
     search(profile, 3_000, |program, target, seed| {
         all_hold(program, target, seed).map(|_| ())
     });
+}
+
+#[test]
+fn every_small_program() {
+    // All of two instructions, and a part of those of three: `--example exhaustive` has no limit.
+    const STRIDE: u64 = 40;
+    let (mut programs, mut right) = (0, 0);
+    for name in TARGETS {
+        let target = target(name);
+        for scene in scenes(target) {
+            for (length, stride) in [(1, 1), (2, 1), (3, STRIDE)] {
+                programs += scene.programs(target, length, 0..u64::MAX, stride, |program| {
+                    match without_panic(program, || values_are_right(program, target, 0)) {
+                        Ok(Outcome::Right) => right += 1,
+                        Ok(_) => {}
+                        Err(what) => panic!("{name}, {}: {what}", scene.name),
+                    }
+                });
+            }
+        }
+    }
+    assert!(
+        right > 10_000 && right > programs / 2,
+        "{right} of {programs}"
+    );
 }

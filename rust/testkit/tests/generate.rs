@@ -84,7 +84,7 @@ fn random_programs_print_and_parse() {
 fn small_programs_are_counted_and_differ() {
     for scene in exhaustive::scenes(target("trn2")) {
         let mut texts = std::collections::BTreeSet::new();
-        let count = scene.programs(target("trn2"), 1, |program| {
+        let count = scene.programs(target("trn2"), 1, 0..u64::MAX, 1, |program| {
             texts.insert(print(program));
         });
         assert_eq!(texts.len() as u64, count, "{}", scene.name);

@@ -151,23 +151,27 @@ impl Scene {
         self.letters.len()
     }
 
-    /// Calls `visit` with every program of exactly `length` instructions followed by reads of
-    /// everything written, and returns how many there were.
+    /// Calls `visit` with the programs of exactly `length` instructions, each followed by reads of
+    /// everything written: of their numbers in `range`, every `stride`-th. Returns how many it was.
     pub fn programs(
         &self,
         target: &'static Target,
         length: usize,
+        range: std::ops::Range<u64>,
+        stride: u64,
         mut visit: impl FnMut(&Program),
     ) -> u64 {
-        let mut count = 0;
+        let (mut number, mut count) = (0, 0);
         let mut word = vec![0; length];
         loop {
             if self.is_canonical(&word) {
-                let program = self.recipe(&word).build(target);
-                count += 1;
-                visit(&program);
+                if range.contains(&number) && (number - range.start).is_multiple_of(stride) {
+                    visit(&self.recipe(&word).build(target));
+                    count += 1;
+                }
+                number += 1;
             }
-            if !advance(&mut word, self.letters.len()) {
+            if number >= range.end || !advance(&mut word, self.letters.len()) {
                 return count;
             }
         }
