@@ -59,6 +59,19 @@ static StringRef intern(MLIRContext *context, StringRef text) {
   return StringAttr::get(context, text).getValue();
 }
 
+/// Remarks have no notes with places of their own, so the text names the place.
+static std::string toText(const bridge::Note &note) {
+  std::string text = toStringRef(note.text).str();
+  llvm::raw_string_ostream stream(text);
+  Location location = toLocation(note.location);
+  if (auto file = dyn_cast<FileLineColLoc>(location))
+    stream << " (" << file.getFilename().getValue() << ":" << file.getLine()
+           << ":" << file.getColumn() << ")";
+  else
+    stream << " (" << location << ")";
+  return text;
+}
+
 static void printRemark(const bridge::Message &message, Operation *function,
                         StringRef category) {
   MLIRContext *context = function->getContext();
@@ -71,7 +84,7 @@ static void printRemark(const bridge::Message &message, Operation *function,
   auto remark = remark::passed(toLocation(message.location), options);
   remark << toStringRef(message.text);
   for (const bridge::Note &note : message.notes)
-    remark << remark::detail::Remark::Arg("Note", toStringRef(note.text));
+    remark << remark::detail::Remark::Arg("Note", toText(note));
 }
 
 void mlir::pto::printMessages(const PassResult &result, Operation *function,

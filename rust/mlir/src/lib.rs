@@ -14,6 +14,8 @@
 //! | [`diag`] | messages with MLIR locations |
 //! | [`pass`] | one pass on one function, from options to messages |
 //! | [`report`] | the report files |
+//! | [`decode`] | module to the code of the interpreter |
+//! | [`run`] | what `pto-run` does with it |
 //! | [`bridge`] | the functions that C++ calls |
 //!
 //! This crate is the one place of the project with `unsafe` code: MLIR is C++.
@@ -24,11 +26,9 @@ mod accessors;
 mod apply;
 mod bridge;
 mod decode;
-
 mod diag;
 mod handle;
 mod pass;
-mod pending;
 mod read;
 mod report;
 mod run;
