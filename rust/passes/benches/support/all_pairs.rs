@@ -14,18 +14,10 @@ pub fn components(objects: &[Extent], target: &Target) -> Components {
             (Extent { banks, ..*object }, vec![index])
         })
         .collect();
-    while let Some((left, right)) = first_meeting(&boxes) {
-        let (other, members) = boxes.swap_remove(right);
-        let (own, own_members) = &mut boxes[left];
-        *own = Extent {
-            first: own.first.min(other.first),
-            last: own.last.max(other.last),
-            banks: window_banks(own.banks.hull(other.banks), target),
-            strips: own.strips | other.strips,
-        };
-        own_members.extend(members);
-    }
-    boxes.iter_mut().for_each(|(_, members)| members.sort_unstable());
+    while join_what_meets(&mut boxes, target) {}
+    boxes
+        .iter_mut()
+        .for_each(|(_, members)| members.sort_unstable());
     boxes.sort_by_key(|(_, members)| members[0]);
     let mut result = Components {
         of: vec![0; objects.len()],
@@ -40,17 +32,35 @@ pub fn components(objects: &[Extent], target: &Target) -> Components {
     result
 }
 
-fn first_meeting(boxes: &[(Extent, Vec<usize>)]) -> Option<(usize, usize)> {
-    for (left, (a, _)) in boxes.iter().enumerate() {
-        let meets = |(b, _): &(Extent, Vec<usize>)| {
-            a.first <= b.last
-                && b.first <= a.last
-                && Interval::overlaps(a.banks, b.banks)
-                && a.strips & b.strips != 0
-        };
-        if let Some(offset) = boxes[left + 1..].iter().position(meets) {
-            return Some((left, left + 1 + offset));
+/// One comparison of all pairs; whether anything was joined.
+fn join_what_meets(boxes: &mut Vec<(Extent, Vec<usize>)>, target: &Target) -> bool {
+    let before = boxes.len();
+    let mut left = 0;
+    while left < boxes.len() {
+        let mut right = left + 1;
+        while right < boxes.len() {
+            let (a, b) = (boxes[left].0, boxes[right].0);
+            if !meets(&a, &b) {
+                right += 1;
+                continue;
+            }
+            let (_, members) = boxes.swap_remove(right);
+            boxes[left].1.extend(members);
+            boxes[left].0 = Extent {
+                first: a.first.min(b.first),
+                last: a.last.max(b.last),
+                banks: window_banks(a.banks.hull(b.banks), target),
+                strips: a.strips | b.strips,
+            };
         }
+        left += 1;
     }
-    None
+    boxes.len() < before
+}
+
+fn meets(a: &Extent, b: &Extent) -> bool {
+    a.first <= b.last
+        && b.first <= a.last
+        && Interval::overlaps(a.banks, b.banks)
+        && a.strips & b.strips != 0
 }

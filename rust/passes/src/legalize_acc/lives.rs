@@ -6,7 +6,7 @@
 //! * Around the regions of an operation lives what is live at the operation. Where the regions may
 //!   run again, everything they touch is wanted at the end of each run.
 
-use pto_ir::{AccessId, AllocId, BlockId, InstId, Op, Program, RegionId, RegionKind};
+use pto_ir::{AccessId, AllocId, BlockId, InstId, Op, Program, RegionKind};
 
 use super::chains::{Chains, Held};
 use super::geometry::{Geometry, NONE};
@@ -26,8 +26,6 @@ pub(super) struct Context {
 pub(super) struct Lives<'p> {
     program: &'p Program,
     contexts: Vec<Context>,
-    /// By region: the numbers of the regions inside it are `enter..exit`.
-    nesting: Vec<(u32, u32)>,
 }
 
 /// Whether the regions of `holder` run at most once each time it does, each one block long.
@@ -49,9 +47,7 @@ impl<'p> Lives<'p> {
         let mut lives = Self {
             program,
             contexts: vec![Context::default(); program.blocks().len()],
-            nesting: Vec::new(),
         };
-        lives.nest();
         lives.arguments(geometry);
         if program
             .regions()
@@ -66,16 +62,6 @@ impl<'p> Lives<'p> {
     /// The context of `block`; complete once the blocks around it were walked.
     pub(super) fn context(&self, block: BlockId) -> &Context {
         &self.contexts[block.index()]
-    }
-
-    /// Whether `alloc` exists around `block` or in it.
-    pub(super) fn is_visible(&self, alloc: u32, block: BlockId) -> bool {
-        let home = self
-            .program
-            .block(self.program.alloc(AllocId::new(alloc as usize)).block);
-        let (enter, exit) = self.nesting[home.region.index()];
-        let (inner, _) = self.nesting[self.program.block(block).region.index()];
-        (enter..exit).contains(&inner)
     }
 
     /// Adds what the walk over a block found to the blocks inside it.
@@ -112,37 +98,6 @@ impl<'p> Lives<'p> {
                 let context = &mut self.contexts[block.index()];
                 context.live_in.extend_from_slice(&live_in);
                 context.live_out.extend_from_slice(&live_out);
-            }
-        }
-    }
-
-    /// Numbers regions so that those inside a region are an interval.
-    fn nest(&mut self) {
-        let program = self.program;
-        self.nesting = vec![(0, 1); program.regions().len()];
-        if program.regions().len() < 2 {
-            return;
-        }
-        let mut inside: Vec<Vec<RegionId>> = vec![Vec::new(); program.regions().len()];
-        for (index, region) in program.regions().iter().enumerate() {
-            if let Some(holder) = region.holder {
-                let outer = program.block(program.inst(holder).block).region;
-                inside[outer.index()].push(RegionId::new(index));
-            }
-        }
-        let mut next = 0;
-        let mut pending = vec![(RegionId::new(0), 0)];
-        while let Some((region, child)) = pending.pop() {
-            if child == 0 {
-                self.nesting[region.index()].0 = next;
-                next += 1;
-            }
-            match inside[region.index()].get(child) {
-                Some(&inner) => {
-                    pending.push((region, child + 1));
-                    pending.push((inner, 0));
-                }
-                None => self.nesting[region.index()].1 = next,
             }
         }
     }

@@ -9,6 +9,7 @@ mod flags;
 mod geometry;
 mod lives;
 mod naive;
+mod nesting;
 mod problem;
 mod report;
 mod solve;
@@ -21,6 +22,7 @@ use pto_ir::{AllocId, Diag, FunctionMark, Plan, Program, Target};
 
 use geometry::Geometry;
 use lives::Lives;
+use nesting::Nesting;
 use problem::{Blocks, holds_data_on_entry};
 use report::{Counts, Report};
 use solve::Solver;
@@ -84,7 +86,8 @@ pub fn plan(
         .filter(|&alloc| holds_data_on_entry(program, alloc))
         .collect();
     let geometry = Geometry::new(program, target, &survey, &wholes);
-    let blocks = Blocks::new(program, target, &geometry, &survey);
+    let nesting = Nesting::new(program);
+    let blocks = Blocks::new(program, target, &geometry, &nesting, &survey);
     let mut lives = Lives::new(program, &geometry);
     let slots = (target.banks * geometry.strip_count()) as usize;
     let mut walker = Walker::new(program, &geometry, slots);
@@ -106,7 +109,7 @@ pub fn plan(
     for block in blocks.in_order() {
         let problem = blocks.problem(block);
         let mut chains = walker.walk(&problem, lives.context(block), &|alloc| {
-            lives.is_visible(alloc, block)
+            nesting.is_visible(alloc, block)
         });
         solver.errors.append(&mut chains.errors);
         solver

@@ -135,9 +135,9 @@ fn groups(
                     groups.push(Group {
                         banks: shape.banks,
                         strips: geometry.strips_of(shape.quadrants),
-                        is_seeded: first.is_some_and(|(writer, alloc)| {
-                            writer != NONE && alloc == event.alloc
-                        }) && writers.all(|&class| Some(written[class as usize]) == first),
+                        is_seeded: first
+                            .is_some_and(|(writer, alloc)| writer != NONE && alloc == event.alloc)
+                            && writers.all(|&class| Some(written[class as usize]) == first),
                     });
                 }
                 if has_tile {

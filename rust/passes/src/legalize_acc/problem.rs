@@ -7,6 +7,7 @@
 use pto_ir::{AccFlags, AllocId, BlockId, InstId, Op, Origin, Program, Space, Target, UseKind};
 
 use super::geometry::{Geometry, NONE, Strips};
+use super::nesting::Nesting;
 use super::survey::{Survey, group_quadrants};
 
 /// The position before the first entry of a block.
@@ -128,6 +129,7 @@ pub(super) struct Blocks<'p> {
     program: &'p Program,
     target: &'static Target,
     geometry: &'p Geometry,
+    nesting: &'p Nesting<'p>,
     /// By instruction: its summary, for operations with regions. Empty without control flow.
     summaries: Vec<Option<Box<Summary>>>,
     strips_of_group: [Strips; 256],
@@ -139,6 +141,7 @@ impl<'p> Blocks<'p> {
         program: &'p Program,
         target: &'static Target,
         geometry: &'p Geometry,
+        nesting: &'p Nesting<'p>,
         survey: &Survey,
     ) -> Self {
         let mut strips_of_group = [0; 256];
@@ -149,6 +152,7 @@ impl<'p> Blocks<'p> {
             program,
             target,
             geometry,
+            nesting,
             summaries: Vec::new(),
             strips_of_group,
         };
@@ -319,8 +323,19 @@ impl<'p> Blocks<'p> {
         for &(access, _, _) in summary.uses.iter().filter(|(_, reads, _)| *reads) {
             self.push(problem, pos, access, Action::Read);
         }
-        for &(access, _, _) in summary.uses.iter().filter(|(_, _, writes)| *writes) {
-            self.push(problem, pos, access, Action::MayWrite);
+        // Buffers of the regions come first: if one shares bytes with a buffer around them, what is
+        // written there last is what counts afterwards. The checker knows the true order.
+        let block = problem.block;
+        for is_visible in [false, true] {
+            for &(access, _, _) in summary.uses.iter().filter(|(_, _, writes)| *writes) {
+                let alloc = self
+                    .program
+                    .access(pto_ir::AccessId::new(access as usize))
+                    .alloc;
+                if self.nesting.is_visible(alloc.index() as u32, block) == is_visible {
+                    self.push(problem, pos, access, Action::MayWrite);
+                }
+            }
         }
         if summary.slots != 0 {
             problem.barriers.push(Barrier {

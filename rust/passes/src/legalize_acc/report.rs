@@ -71,15 +71,15 @@ pub(super) struct ChainReport {
 /// Adds the clusters of one block.
 pub(super) fn add_clusters(report: &mut Report<'_>, facts: &Facts<'_>, decisions: &Decisions) {
     let first = report.clusters.len();
-    report.clusters.extend(decisions.clusters.iter().map(|cluster| {
-        ClusterReport {
+    report
+        .clusters
+        .extend(decisions.clusters.iter().map(|cluster| ClusterReport {
             block: facts.problem.block.index(),
             head: facts.problem.members[cluster.head as usize].inst.index(),
             decision: cluster.decision,
             banks: (cluster.banks.start, cluster.banks.end - 1),
             chains: Vec::new(),
-        }
-    }));
+        }));
     let mut place_of_chain = vec![NONE; facts.chains.objects.len()];
     for (index, member) in facts.problem.members.iter().enumerate() {
         let chain = facts.chains.root(facts.chains.chain_of[index]);
@@ -94,7 +94,9 @@ pub(super) fn add_clusters(report: &mut Report<'_>, facts: &Facts<'_>, decisions
             });
             report.counts.chains += 1;
         }
-        cluster.chains[*place as usize].members.push(member.inst.index());
+        cluster.chains[*place as usize]
+            .members
+            .push(member.inst.index());
         if let Some((flags, _)) = decisions.flags[index] {
             report.counts.starts += usize::from(flags.starts());
             report.counts.stops += usize::from(flags.stops());
@@ -174,7 +176,9 @@ impl Narrator<'_> {
     }
 
     fn cluster(&self, cluster: &Cluster, heads: &[u32]) -> Option<Diag> {
-        let (_, others) = heads.split_first().filter(|(_, others)| !others.is_empty())?;
+        let (_, others) = heads
+            .split_first()
+            .filter(|(_, others)| !others.is_empty())?;
         let mut remark = Diag::remark(
             "pto.acc-cluster",
             self.site(cluster.head),
@@ -197,7 +201,10 @@ impl Narrator<'_> {
             Decision::Start | Decision::Keep => Diag::remark(
                 "pto.acc-start",
                 head,
-                format!("starts: it overwrites all its cells, and nothing older is live in {}", banks(cluster)),
+                format!(
+                    "starts: it overwrites all its cells, and nothing older is live in {}",
+                    banks(cluster)
+                ),
             ),
             Decision::StartOverZeros => {
                 let remark = Diag::remark(

@@ -280,6 +280,17 @@ impl<'p> Walker<'p> {
                 cell.is_zero = false;
                 continue;
             }
+            // A value that a buffer of the regions displaced is written anew, or never was displaced.
+            let lost = self.lost.get(&(event.alloc, class)).copied();
+            if let Some((_, value)) = lost.filter(|&(pos, _)| pos == event.pos) {
+                self.displace(event, class);
+                let value = chains.find(value);
+                chains.objects[value as usize].last = event.pos;
+                let cell = self.cell(class);
+                (cell.owner, cell.value, cell.written) = (event.alloc, value, event.pos);
+                (cell.maybe, cell.is_zero) = (BEGIN, false);
+                continue;
+            }
             if facts.bank != bank {
                 bank = facts.bank;
                 object = chains.add(self.data(event, bank));

@@ -1,5 +1,6 @@
 //! The tests, by what they look at.
 
+mod checker;
 mod nested;
 mod random;
 mod worked;

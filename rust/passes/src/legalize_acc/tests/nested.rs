@@ -65,12 +65,18 @@ impl Generator {
         let buffer = &mut buffers[index];
         let piece = self.rng.usize(0..5).min(2);
         let units = {
-            let line = self.text.lines().find(|l| {
-                l.split(' ').nth(1) == Some(&buffer.name) && l.contains(" bank ")
-            });
+            let line = self
+                .text
+                .lines()
+                .find(|l| l.split(' ').nth(1) == Some(&buffer.name) && l.contains(" bank "));
             let units = line.and_then(|l| l.split(" u").nth(1)).expect("allocated");
             let mut ends = units.split(' ').next().expect("units").split("..");
-            let mut end = || ends.next().expect("an end").parse::<u32>().expect("a number");
+            let mut end = || {
+                ends.next()
+                    .expect("an end")
+                    .parse::<u32>()
+                    .expect("a number")
+            };
             let start = end();
             end() - start
         };

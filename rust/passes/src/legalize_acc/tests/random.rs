@@ -177,19 +177,22 @@ fn loops_and_branches() {
     }
 }
 
-/// All programs of up to `PTO_LENGTH` instructions over two buffers (3 by default here; 4 takes
-/// minutes).
+/// All programs of two instructions over two buffers, and a share of those of three. More with
+/// `PTO_LENGTH` and `PTO_STRIDE` (every how many-th program of the longer ones).
 #[test]
 fn all_small_programs() {
-    let length = std::env::var("PTO_LENGTH")
-        .ok()
-        .and_then(|n| n.parse().ok())
-        .unwrap_or(2);
+    let setting = |name: &str, default| {
+        let text = std::env::var(name).ok();
+        text.and_then(|n| n.parse().ok()).unwrap_or(default)
+    };
+    let (longest, stride) = (setting("PTO_LENGTH", 3), setting("PTO_STRIDE", 40));
     for name in ["trn2", "trn3"] {
         let target = target(name);
         for scene in generate::exhaustive::scenes(target) {
-            for length in 1..=length {
-                let count = scene.programs(target, length, |program| {
+            for length in 1..=longest {
+                let stride = if length < 3 { 1 } else { stride };
+                let all = 0..u64::MAX;
+                let count = scene.programs(target, length as usize, all, stride, |program| {
                     let (outcome, reason) = examine(program, target, 1);
                     assert!(
                         outcome != Outcome::Wrong,
@@ -197,6 +200,7 @@ fn all_small_programs() {
                         report(program, target, &reason)
                     );
                 });
+                assert!(count > 0, "{name} {} {length}", scene.name);
                 println!("{name} {} {length}: {count}", scene.name);
             }
         }

@@ -1,11 +1,14 @@
 //! The checker: is the plan one this pass may make, and is the program right with it?
 //!
 //! It shares nothing with the solver. The form of the plan is checked here; that the flags are right
-//! is proved by [`crate::verify_acc`], which knows flags and zero regions and nothing of clusters.
+//! is proved by [`replay`] where that is plain, and else by [`crate::verify_acc`]. Both know flags
+//! and zero regions and nothing of clusters.
 //!
 //! The proof also judges flags that were there before. Where those are to blame the function is
 //! refused with `pto:unsound-flags`; where derived ones are, the pass is wrong, and says so with
 //! `pto:internal-legalize-acc`.
+
+pub(super) mod replay;
 
 use pto_ir::{
     Diag, EdgeNode, Inst, InstId, MemsetTarget, Op, Plan, Program, Severity, Site, Target,
@@ -24,6 +27,9 @@ pub(super) fn check(
     let flags = Explicit::new(program, plan);
     form(program, target, plan, &flags)
         .map_err(|reason| vec![Diag::error(INTERNAL, Site::Function, reason)])?;
+    if replay::is_plainly_right(program, target, plan) {
+        return Ok(());
+    }
     let errors: Vec<Diag> = faults(program, target, plan)
         .into_iter()
         .filter_map(|finding| judge(finding, &flags))

@@ -1,0 +1,111 @@
+//! The checker: what it may not accept.
+
+use pto_ir::{AccFlags, NewMemset, Plan, Program, Target};
+use pto_testkit::generate::{self, Profile};
+use pto_testkit::oracle::{Model, judge};
+use pto_testkit::text;
+
+use super::random::{first_seed, rounds};
+use super::worked::target;
+use crate::legalize_acc::check::{check, replay::is_plainly_right};
+use crate::legalize_acc::{Options, plan};
+
+/// A plan that differs from `plan` in one random place.
+fn mutated(plan: &Plan, rng: &mut fastrand::Rng, target: &Target) -> Plan {
+    let mut plan = plan.clone();
+    let drops_memset = !plan.memsets.is_empty() && rng.u32(0..3) == 0;
+    if drops_memset {
+        plan.memsets.remove(rng.usize(0..plan.memsets.len()));
+        plan.edges.clear();
+        return plan;
+    }
+    let most = if target.has_accumulate { 8 } else { 4 };
+    let count = plan.acc.len();
+    let edit = &mut plan.acc[rng.usize(0..count)];
+    match rng.u32(0..6) {
+        0 => edit.zero_region = Some(rng.u8(0..=target.max_zero_region_code)),
+        1 => edit.flags = AccFlags::from_byte(rng.u8(0..most)),
+        2 => edit.flags = edit.flags.map(|flags| flags.with(AccFlags::START)),
+        _ => {
+            edit.flags = edit
+                .flags
+                .and_then(|flags| AccFlags::from_byte(flags.byte() & 6))
+        }
+    }
+    plan
+}
+
+fn is_right(program: &Program, plan: &Plan, target: &'static Target) -> bool {
+    let after = plan.applied_to(program);
+    let verdict = judge(program, &after, target, &Model::REQUIRED, 0).expect("short");
+    !verdict.is_meaningful() || verdict.is_right()
+}
+
+#[test]
+fn a_wrong_plan_is_refused() {
+    let mut counts = [0u64; 4];
+    for name in ["trn2", "trn3"] {
+        let target = target(name);
+        for seed in first_seed()..first_seed() + rounds() {
+            let mut rng = fastrand::Rng::with_seed(seed);
+            let program = generate::recipe(&mut rng, target, Profile::AUTO).build(target);
+            let Ok(plan) = plan(&program, target, &Options::default()) else {
+                continue;
+            };
+            counts[0] += u64::from(is_plainly_right(&program, target, &plan));
+            counts[1] += 1;
+            if plan.acc.is_empty() {
+                continue;
+            }
+            let mutant = mutated(&plan, &mut rng, target);
+            if is_right(&program, &mutant, target) {
+                continue;
+            }
+            counts[2] += 1;
+            let message = || format!("seed {seed}\n{}", text::print(&mutant.applied_to(&program)));
+            assert!(
+                !is_plainly_right(&program, target, &mutant),
+                "{}",
+                message()
+            );
+            assert!(check(&program, target, &mutant).is_err(), "{}", message());
+        }
+    }
+    println!("{counts:?}");
+    assert!(
+        counts[2] > rounds() / 4,
+        "many mutants are wrong: {counts:?}"
+    );
+}
+
+#[test]
+fn the_form_of_a_plan_is_checked() {
+    let target = target("trn2");
+    let program = text::parse(
+        "alloc a bank 0 q0..4 u0..4; alloc b bank 0 q0..4 u4..8
+         mm a; mm b; read a; mm a; mma b; mma a; read a; read b",
+    )
+    .expect("valid text");
+    let right = plan(&program, target, &Options::default()).expect("a worked case");
+    assert!(check(&program, target, &right).is_ok());
+    let mut wrongs = vec![right.clone(); 8];
+    wrongs[0].erase.push(right.acc[0].inst);
+    wrongs[1].acc.insert(0, right.acc[0]);
+    wrongs[2].acc[0].flags = AccFlags::from_byte(4);
+    wrongs[3].acc[0].zero_region = Some(1);
+    wrongs[4].acc[0].flags = None;
+    wrongs[5].acc[0].inst = program.blocks()[0].insts[0];
+    let reader = *program.blocks()[0].insts.last().expect("not empty");
+    wrongs[6].memsets.push(NewMemset {
+        before: reader,
+        target: right.memsets[0].target,
+    });
+    wrongs[7].edges.push(pto_ir::NewEdge {
+        from: pto_ir::EdgeNode::Memset(7),
+        to: pto_ir::EdgeNode::Inst(reader),
+    });
+    for (index, wrong) in wrongs.iter().enumerate() {
+        let errors = check(&program, target, wrong).expect_err("a plan of another form");
+        assert_eq!(errors[0].tag, "pto:internal-legalize-acc", "{index}");
+    }
+}
