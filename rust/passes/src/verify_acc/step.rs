@@ -1,0 +1,419 @@
+//! What each instruction does to the abstract PSUM.
+
+use pto_ir::{AccessId, AllocId, InstId, Matmul, Op, Program, Space, UseKind};
+
+use super::check::Check;
+use super::findings::{Blame, Kind, Where};
+use super::layout::{Piece, Place, zero_region};
+use super::memory::{Cell, FRESH_ON_A_PATH, Lost, MAYBE_OPEN, NONE, OPEN, State};
+use super::worlds::{Event, Scope, VALUED};
+
+/// A write of one instruction to one buffer.
+#[derive(Clone, Copy)]
+struct Write {
+    inst: InstId,
+    alloc: AllocId,
+    event: Event,
+    /// Whether the group is open after it.
+    open: u8,
+    /// Whether its START depends on a predicate.
+    is_predicated: bool,
+}
+
+impl Write {
+    /// `cell` after the write; `worlds` are those it may be in then.
+    fn written(&self, cell: Cell, worlds: u64) -> Cell {
+        let owner = self.alloc.index() as u32;
+        let fresh = match self.event {
+            Event::Clear if cell.owner == owner => cell.fresh,
+            Event::Clear => FRESH_ON_A_PATH,
+            _ => 0,
+        };
+        let writer = self.inst.index() as u32;
+        Cell {
+            worlds,
+            owner,
+            writer,
+            start: NONE,
+            open: self.open,
+            fresh,
+        }
+    }
+
+    fn is_pe(&self) -> bool {
+        matches!(
+            self.event,
+            Event::PeOverwrite { .. } | Event::PeAccumulate { .. }
+        )
+    }
+}
+
+impl Check<'_> {
+    /// The effect of one instruction, of an allocation or of the end of a life.
+    pub(super) fn inst(&mut self, inst: InstId, state: &mut State) {
+        let program = self.program;
+        match &program.inst(inst).op {
+            Op::Matmul(matmul) => self.matmul(inst, matmul, state),
+            Op::Alloc(alloc) | Op::Dealloc(alloc) => self.renew(*alloc, state),
+            Op::Region { .. } => {}
+            Op::Call { banks } => {
+                self.reads(inst, state);
+                self.call(inst, banks.unwrap_or(u32::MAX), state);
+                self.writes(inst, state);
+            }
+            Op::Engine | Op::Effects => {
+                self.reads(inst, state);
+                self.writes(inst, state);
+            }
+        }
+    }
+
+    /// An instruction reads all it reads before it writes.
+    fn reads(&mut self, inst: InstId, state: &mut State) {
+        let program = self.program;
+        for used in program
+            .uses(inst)
+            .iter()
+            .filter(|used| used.kind == UseKind::Read)
+        {
+            if self.is_psum(used.access) {
+                let alloc = program.access(used.access).alloc;
+                let place = self.layout.place_of_access(used.access);
+                self.read(Some(inst), alloc, place, Event::Read, state);
+            }
+        }
+    }
+
+    fn writes(&mut self, inst: InstId, state: &mut State) {
+        let program = self.program;
+        for used in program.uses(inst) {
+            let event = match used.kind {
+                UseKind::Read => continue,
+                UseKind::WriteZero if program.inst(inst).inserted => Event::Clear,
+                UseKind::WriteZero => Event::WriteZero,
+                UseKind::Write | UseKind::PeOverwrite | UseKind::PeAccumulate => Event::Write,
+            };
+            if self.is_psum(used.access) {
+                let alloc = program.access(used.access).alloc;
+                let write = Write {
+                    inst,
+                    alloc,
+                    event,
+                    open: 0,
+                    is_predicated: false,
+                };
+                self.write(write, used.access, state);
+            }
+        }
+    }
+
+    fn is_psum(&self, access: AccessId) -> bool {
+        self.program.alloc(self.program.access(access).alloc).space == Space::Psum
+    }
+
+    fn matmul(&mut self, inst: InstId, matmul: &Matmul, state: &mut State) {
+        if !self.is_psum(matmul.dst) {
+            return;
+        }
+        let flags = matmul.flags.unwrap_or_default();
+        let maybe_starts = matmul.has_start_if && !flags.starts();
+        if flags.starts() {
+            self.region(inst, matmul, Event::Start, state);
+        } else if maybe_starts {
+            self.region(inst, matmul, Event::MaybeStart, state);
+        }
+        if flags.accumulates() {
+            self.region(inst, matmul, Event::Accumulate, state);
+        }
+        if matmul.tile.is_some() && !self.is_tile_in_place(matmul) {
+            self.misplaced_tiles.push(inst);
+        }
+        let own_start = flags.starts() || maybe_starts;
+        let event = match matmul.accumulator {
+            Some(_) => Event::PeAccumulate { own_start },
+            None => Event::PeOverwrite { own_start },
+        };
+        let open = match (flags.stops(), matmul.has_stop_if) {
+            (true, _) => 0,
+            (false, true) => MAYBE_OPEN,
+            (false, false) => OPEN,
+        };
+        let alloc = self.program.access(matmul.dst).alloc;
+        let write = Write {
+            inst,
+            alloc,
+            event,
+            open,
+            is_predicated: maybe_starts,
+        };
+        self.write(write, matmul.dst, state);
+    }
+
+    fn is_tile_in_place(&self, matmul: &Matmul) -> bool {
+        let region = zero_region(self.program, matmul, self.target);
+        region.is_none_or(|region| {
+            region.group.covers(region.dst)
+                && matmul.tile.is_none_or(|tile| tile.col == region.dst.start)
+        })
+    }
+
+    /// START or ACCUMULATE: an event for every cell of the zero region, on the machines whose region
+    /// holds the cell.
+    fn region(
+        &mut self,
+        inst: InstId,
+        matmul: &Matmul,
+        event: impl Fn(Scope) -> Event,
+        state: &mut State,
+    ) {
+        let Some(region) = zero_region(self.program, matmul, self.target) else {
+            return;
+        };
+        let is_start = !matches!(event(Scope::Both), Event::Accumulate(_));
+        for bank in region.banks.start..region.banks.end {
+            let all = self.layout.strips(bank, region.group.hull(region.dst));
+            let strips = state.bank_mut(bank);
+            for strip in all.start..all.end {
+                let partitions = self.layout.partitions(bank, strip as usize);
+                let scope = match (
+                    region.group.covers(partitions),
+                    region.dst.covers(partitions),
+                ) {
+                    (true, true) => Scope::Both,
+                    (true, false) => Scope::Group,
+                    (false, true) => Scope::Dst,
+                    (false, false) => continue,
+                };
+                let event = event(scope);
+                for segment in strips[strip as usize].segments_mut() {
+                    let cell = &mut segment.cell;
+                    cell.worlds = self.transitions.apply(cell.worlds, event).0;
+                    if is_start && cell.start == NONE {
+                        cell.start = inst.index() as u32;
+                    }
+                }
+            }
+        }
+    }
+
+    fn write(&mut self, write: Write, access: AccessId, state: &mut State) {
+        let place = self.layout.place_of_access(access);
+        for index in 0..self.layout.pieces(place).len() {
+            let piece = self.layout.pieces(place)[index];
+            for strip in piece.strips.start..piece.strips.end {
+                self.write_strip(write, piece, strip, state);
+            }
+        }
+    }
+
+    fn write_strip(&mut self, write: Write, piece: Piece, strip: u32, state: &mut State) {
+        let is_lost = !state.lost.is_empty() && self.overwrite_lost(write, piece, strip, state);
+        let Self {
+            program,
+            layout,
+            transitions,
+            findings,
+            ..
+        } = self;
+        let place = |bytes| {
+            let partitions = layout.partitions(piece.bank, strip as usize);
+            Where {
+                alloc: write.alloc,
+                bank: piece.bank,
+                partitions,
+                bytes,
+            }
+        };
+        let mut taken: Vec<Lost> = Vec::new();
+        state.bank_mut(piece.bank)[strip as usize].change(piece.bytes, |cell, bytes| {
+            if cell.owner != write.alloc.index() as u32 {
+                let is_needed = |old: &AllocId| layout.is_needed_after(program, *old, write.inst);
+                let loser = cell
+                    .owner()
+                    .filter(|_| cell.worlds & VALUED != 0)
+                    .filter(is_needed);
+                if let Some(loser) = loser {
+                    let (alloc, by) = (loser.index() as u32, write.inst.index() as u32);
+                    taken.push(Lost {
+                        alloc,
+                        bank: piece.bank,
+                        strip,
+                        bytes,
+                        by,
+                    });
+                }
+                cell.worlds = transitions.apply(cell.worlds, Event::Renew).0;
+            }
+            let (worlds, faults) = transitions.apply(cell.worlds, write.event);
+            if faults != 0 && !is_lost {
+                let predicated = write.is_predicated.then_some(Blame::Predicate);
+                let blame = predicated.unwrap_or_else(|| blame(program, *cell));
+                findings.add_faults(Some(write.inst), place(bytes), *cell, faults, blame);
+            }
+            if cell.open & OPEN != 0 && !write.is_pe() {
+                findings.add(Some(write.inst), place(bytes), *cell, Kind::LostPartial, 0);
+            }
+            *cell = write.written(*cell, worlds);
+        });
+        state.add_lost(taken);
+    }
+
+    /// A buffer writes cells that another one took from it. Whether it needed what they held.
+    #[cold]
+    fn overwrite_lost(
+        &mut self,
+        write: Write,
+        piece: Piece,
+        strip: u32,
+        state: &mut State,
+    ) -> bool {
+        let lost = state.recover(write.alloc, piece.bank, strip, piece.bytes);
+        let needs_value = matches!(write.event, Event::PeAccumulate { .. });
+        match lost.filter(|_| needs_value) {
+            Some(lost) => {
+                self.report_lost(Some(write.inst), lost, piece, state);
+                true
+            }
+            None => false,
+        }
+    }
+
+    fn report_lost(&mut self, inst: Option<InstId>, lost: Lost, piece: Piece, state: &State) {
+        let place = Where {
+            alloc: AllocId::new(lost.alloc as usize),
+            bank: piece.bank,
+            partitions: self.layout.partitions(piece.bank, lost.strip as usize),
+            bytes: lost.bytes.intersection(piece.bytes),
+        };
+        let by = (lost.by != NONE).then(|| InstId::new(lost.by as usize));
+        let cells = state.bank(piece.bank)[lost.strip as usize].meeting(place.bytes);
+        if let Some(segment) = cells.first() {
+            self.findings
+                .add(inst, place, segment.cell, Kind::Overlap(by), 0);
+        }
+    }
+
+    /// Reads, or the end of the function for a buffer that escapes.
+    pub(super) fn read(
+        &mut self,
+        inst: Option<InstId>,
+        alloc: AllocId,
+        place: Place,
+        event: Event,
+        state: &mut State,
+    ) {
+        for index in 0..self.layout.pieces(place).len() {
+            let piece = self.layout.pieces(place)[index];
+            for strip in piece.strips.start..piece.strips.end {
+                let meeting = state.bank(piece.bank)[strip as usize].meeting(piece.bytes);
+                let is_fine = meeting.iter().all(|segment| {
+                    let cell = segment.cell;
+                    cell.owner == alloc.index() as u32
+                        && cell.open == 0
+                        && self.transitions.apply(cell.worlds, event).1 == 0
+                });
+                if !is_fine || !state.lost.is_empty() {
+                    self.faulty_read(inst, alloc, piece, strip, event, state);
+                }
+            }
+        }
+    }
+
+    /// The parts of a read that are not plainly right.
+    #[cold]
+    fn faulty_read(
+        &mut self,
+        inst: Option<InstId>,
+        alloc: AllocId,
+        piece: Piece,
+        strip: u32,
+        event: Event,
+        state: &mut State,
+    ) {
+        let partitions = self.layout.partitions(piece.bank, strip as usize);
+        if let Some(lost) = state.recover(alloc, piece.bank, strip, piece.bytes) {
+            return self.report_lost(inst, lost, piece, state);
+        }
+        let place = |bytes| Where {
+            alloc,
+            bank: piece.bank,
+            partitions,
+            bytes,
+        };
+        let Self {
+            program,
+            transitions,
+            findings,
+            ..
+        } = self;
+        state.bank_mut(piece.bank)[strip as usize].change(piece.bytes, |cell, bytes| {
+            let is_own = cell.owner == alloc.index() as u32;
+            let worlds = if is_own {
+                cell.worlds
+            } else {
+                transitions.apply(cell.worlds, Event::Renew).0
+            };
+            let (next, faults) = transitions.apply(worlds, event);
+            let seen = Cell { worlds, ..*cell };
+            let blame = blame(program, *cell);
+            findings.add_faults(inst, place(bytes), seen, faults, blame);
+            if is_own {
+                cell.worlds = next;
+            }
+            if is_own && cell.open & OPEN != 0 && event == Event::Read {
+                findings.add(inst, place(bytes), *cell, Kind::ReadOpen, 0);
+            } else if is_own && cell.open & MAYBE_OPEN != 0 && event == Event::Read {
+                findings.add(inst, place(bytes), *cell, Kind::NotProvable, 0);
+            }
+        });
+    }
+
+    /// A buffer is allocated or its life ends: its own cells become fresh.
+    fn renew(&mut self, alloc: AllocId, state: &mut State) {
+        let owner = alloc.index() as u32;
+        for &piece in self.layout.pieces(self.layout.place_of_alloc(alloc)) {
+            for strip in piece.strips.start..piece.strips.end {
+                if !state.lost.is_empty() {
+                    state.recover(alloc, piece.bank, strip, piece.bytes);
+                }
+                let meeting = state.bank(piece.bank)[strip as usize].meeting(piece.bytes);
+                if !meeting.iter().any(|segment| segment.cell.owner == owner) {
+                    continue;
+                }
+                let transitions = &mut self.transitions;
+                state.bank_mut(piece.bank)[strip as usize].change(piece.bytes, |cell, _| {
+                    if cell.owner == owner {
+                        cell.worlds = transitions.apply(cell.worlds, Event::Renew).0;
+                        cell.fresh = FRESH_ON_A_PATH;
+                    }
+                });
+            }
+        }
+    }
+
+    fn call(&mut self, inst: InstId, banks: u32, state: &mut State) {
+        for bank in
+            (0..self.target.banks).filter(|&bank| banks.checked_shr(bank).unwrap_or(0) & 1 == 1)
+        {
+            for strip in state.bank_mut(bank) {
+                for segment in strip.segments_mut() {
+                    let cell = &mut segment.cell;
+                    cell.worlds = self.transitions.apply(cell.worlds, Event::Call).0;
+                    cell.writer = inst.index() as u32;
+                    cell.open = 0;
+                }
+            }
+        }
+    }
+}
+
+/// What a destroyed value of `cell` is put down to.
+fn blame(program: &Program, cell: Cell) -> Blame {
+    let start = cell.start().and_then(|inst| program.inst(inst).matmul());
+    let is_maybe = |m: &Matmul| m.has_start_if && !m.flags.unwrap_or_default().starts();
+    match (start, cell.writer()) {
+        (Some(matmul), _) if is_maybe(matmul) => Blame::Predicate,
+        (None, Some(writer)) if program.inst(writer).inserted => Blame::Memset,
+        _ => Blame::Flags,
+    }
+}
