@@ -9,7 +9,8 @@ use super::flow::{self, Node};
 use super::layout::{Layout, Misplaced};
 use super::memory::{Cell, Lost, NONE, State};
 use super::survey::Survey;
-use super::worlds::{Event, Machine, Transitions, VALUED};
+use super::transitions::Transitions;
+use super::worlds::{Event, Machine, VALUED};
 
 /// One run of the analysis.
 pub(super) struct Check<'a> {

@@ -70,6 +70,7 @@ mod layout;
 mod memory;
 mod step;
 mod survey;
+mod transitions;
 mod worlds;
 
 use pto_ir::{Diag, Program, Severity, Target};

@@ -5,11 +5,12 @@
 //! of worlds it may be in, one bit a world and sixteen bits a machine, so that joining paths is a
 //! bit-wise or and every event acts on each world alone. Nothing is lost by taking sets.
 //!
-//! [`Machine::step`] is the whole theory. Everything else here only remembers its results.
+//! [`Machine::step`] is the whole theory; [`transitions`](super::transitions) only remembers it.
 
 /// The most machines checked at once.
 pub(super) const MAX_MACHINES: usize = 4;
-const WORLDS: usize = 16;
+/// The number of worlds.
+pub(super) const WORLDS: usize = 16;
 
 /// Sets of worlds, one 16-bit field a machine.
 pub(super) type Worlds = u64;
@@ -38,8 +39,9 @@ enum Content {
     Equal,
 }
 
+/// One thing that may be true of a cell on one machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct World {
+pub(super) struct World {
     reference: Reference,
     content: Content,
     pending: bool,
@@ -75,12 +77,12 @@ impl World {
         }
     }
 
-    fn from_bit(bit: usize) -> Self {
+    pub(super) fn from_bit(bit: usize) -> Self {
         let (reference, content) = STATES[bit % STATES.len()];
         Self::new(reference, content, bit >= STATES.len())
     }
 
-    fn bit(self) -> usize {
+    pub(super) fn bit(self) -> usize {
         let same = |state: &(Reference, Content)| *state == (self.reference, self.content);
         let position = STATES.iter().position(same);
         debug_assert!(position.is_some(), "not a world: {self:?}");
@@ -130,7 +132,7 @@ pub(super) enum Scope {
 
 impl Event {
     /// A number of its own.
-    const fn code(self) -> u8 {
+    pub(super) const fn code(self) -> u8 {
         match self {
             Self::Start(scope) => scope as u8,
             Self::MaybeStart(scope) => 4 + scope as u8,
@@ -222,7 +224,7 @@ impl Machine {
     }
 
     /// The worlds a cell may be in when the function begins.
-    fn initial(self, holds_data: bool) -> u16 {
+    pub(super) fn initial(self, holds_data: bool) -> u16 {
         let (reference, content) = if holds_data {
             (Reference::Value, Content::Equal)
         } else {
@@ -247,7 +249,7 @@ impl Machine {
 
     /// The world after `event`, and what is wrong with the event. A fault is reported once: the
     /// world after it is the one that should have been.
-    fn step(self, world: World, event: Event) -> (World, Option<Fault>) {
+    pub(super) fn step(self, world: World, event: Event) -> (World, Option<Fault>) {
         let World {
             reference,
             content,
@@ -311,7 +313,7 @@ impl Machine {
     }
 
     /// The other world that `event` may lead to from `before`, where it is not certain.
-    fn alternative(self, before: World, after: World, event: Event) -> Option<World> {
+    pub(super) fn alternative(self, before: World, after: World, event: Event) -> Option<World> {
         match event {
             Event::MaybeStart(_) => Some(before),
             Event::Call if self.rule != Rule::EagerZero => Some(World {
@@ -404,84 +406,5 @@ impl Machine {
                 Some(Fault::Lost),
             ),
         }
-    }
-}
-
-#[derive(Clone, Copy)]
-struct Known {
-    worlds: Worlds,
-    event: u8,
-    next: Worlds,
-    faults: Faults,
-}
-
-/// The steps of the chosen machines, remembered: a program meets few different ones.
-pub(super) struct Transitions {
-    machines: Vec<Machine>,
-    cache: Box<[Known]>,
-}
-
-impl Transitions {
-    const CACHE_BITS: u32 = 9;
-
-    /// Of the first [`MAX_MACHINES`] of `machines`.
-    pub(super) fn new(mut machines: Vec<Machine>) -> Self {
-        machines.truncate(MAX_MACHINES);
-        let unknown = Known {
-            worlds: 0,
-            event: u8::MAX,
-            next: 0,
-            faults: 0,
-        };
-        let cache = vec![unknown; 1 << Self::CACHE_BITS].into_boxed_slice();
-        Self { machines, cache }
-    }
-
-    pub(super) fn machines(&self) -> &[Machine] {
-        &self.machines
-    }
-
-    /// The worlds of a cell when the function begins.
-    pub(super) fn initial(&self, holds_data: bool) -> Worlds {
-        let fields = self.machines.iter().enumerate();
-        fields.fold(0, |all, (m, machine)| {
-            all | u64::from(machine.initial(holds_data)) << (16 * m)
-        })
-    }
-
-    /// The worlds after `event`, and what is wrong.
-    pub(super) fn apply(&mut self, worlds: Worlds, event: Event) -> (Worlds, Faults) {
-        let code = event.code();
-        let mixed = (worlds ^ u64::from(code) << 57).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        let slot = (mixed >> (64 - Self::CACHE_BITS)) as usize;
-        let known = self.cache[slot];
-        if known.worlds == worlds && known.event == code {
-            return (known.next, known.faults);
-        }
-        let (next, faults) = self.compute(worlds, event);
-        self.cache[slot] = Known {
-            worlds,
-            event: code,
-            next,
-            faults,
-        };
-        (next, faults)
-    }
-
-    fn compute(&self, worlds: Worlds, event: Event) -> (Worlds, Faults) {
-        let (mut next, mut faults) = (0, 0);
-        for (m, machine) in self.machines.iter().enumerate() {
-            for bit in (0..WORLDS).filter(|bit| worlds >> (16 * m + bit) & 1 == 1) {
-                let (world, fault) = machine.step(World::from_bit(bit), event);
-                next |= 1 << (16 * m + world.bit());
-                if let Some(other) = machine.alternative(World::from_bit(bit), world, event) {
-                    next |= 1 << (16 * m + other.bit());
-                }
-                if let Some(fault) = fault {
-                    faults |= 1 << (fault as usize * MAX_MACHINES + m);
-                }
-            }
-        }
-        (next, faults)
     }
 }
