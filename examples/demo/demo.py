@@ -9,11 +9,17 @@ import re
 import shutil
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 KERNEL = Path(__file__).resolve().with_name("kernel.mlir")
 ROOT = KERNEL.parents[2]
-MODELS = ("reference", "written-bit", "eager-zero", "sticky-pending")
+sys.path.insert(0, str(ROOT / "examples" / "common"))
+
+from pe_reference import load, same_bits, save  # noqa: E402
+from reference import make_inputs, reference  # noqa: E402
+
+MODELS = ("reference", "written-bit", "eager-zero", "sticky-pending", "all")
 BY_HAND = ("start", "stop", "start", "none", "stop")
 
 
@@ -40,13 +46,25 @@ def show(title, names, program):
         print(f"  {operation:44} {flags}".rstrip())
 
 
-def run_models(program, pto_run):
-    """Runs the program under each model; True when all of them agree with the expectations in it."""
+def run_models(program, pto_run, folder):
+    """Runs the program on random inputs under each model; True when every output has numpy's bits."""
+    inputs = make_inputs()
+    expected = reference(inputs)
+    arguments = []
+    for number, array in inputs.items():
+        save(folder / f"in{number}.npy", array)
+        arguments.append(f"--input={number}={folder / f'in{number}.npy'}")
     fine = True
     for model in MODELS:
-        done = invoke(pto_run, f"--model={model}", "-", standard_input=program)
-        fine &= done.returncode == 0
-        print(f"  --model={model:15} {'values as expected' if done.returncode == 0 else 'WRONG'}")
+        done = invoke(
+            pto_run, f"--model={model}", *arguments, f"--output-dir={folder}", "-", standard_input=program
+        )
+        equal = done.returncode == 0 and all(
+            same_bits(load(folder / f"arg{number}.npy", array.dtype), array).all()
+            for number, array in expected.items()
+        )
+        fine &= equal
+        print(f"  --model={model:15} {'agrees with numpy, bit for bit' if equal else 'WRONG'}")
         print(done.stderr, end="")
     return fine
 
@@ -79,20 +97,21 @@ def find_tools():
 def main():
     mlir_opt, plugin, pto_run = find_tools()
     source = KERNEL.read_text()
-    load = (f"--load-dialect-plugin={plugin}", f"--load-pass-plugin={plugin}")
-    print(f"mlir-opt {' '.join(load)} --pto-legalize-acc {KERNEL.relative_to(ROOT)}")
-    legalized = invoke(mlir_opt, *load, "--pto-legalize-acc", KERNEL)
+    plugins = (f"--load-dialect-plugin={plugin}", f"--load-pass-plugin={plugin}")
+    print(f"mlir-opt {' '.join(plugins)} --pto-legalize-acc {KERNEL.relative_to(ROOT)}")
+    legalized = invoke(mlir_opt, *plugins, "--pto-legalize-acc", KERNEL)
     if legalized.returncode != 0:
         sys.exit(legalized.stderr)
     show("before: no flags", source, source)
     show("after: one START, because it marks the whole bank", source, legalized.stdout)
     print("\npto-run on the result, each time from poisoned PSUM:")
-    right = run_models(legalized.stdout, pto_run)
+    with tempfile.TemporaryDirectory(prefix="pto-demo-") as folder:
+        right = run_models(legalized.stdout, pto_run, Path(folder))
 
     hand = by_hand(source)
     show("the flags that look right, a START on each chain:", source, hand)
     print("\npto-run on that:")
-    done = invoke(pto_run, "-", standard_input=hand)
+    done = invoke(pto_run, "--random-inputs", "-", standard_input=hand)
     print(done.stderr, end="")
     rejected = done.returncode == 1 and "[pto:start-clobbers]" in done.stderr
     print(f"  {'rejected' if rejected else 'WRONG: not rejected'}")
