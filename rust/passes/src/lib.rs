@@ -4,5 +4,5 @@ pub mod legalize_acc;
 pub mod mark_first;
 pub mod order_column_tiles;
 pub mod reset_acc;
-pub mod verify_acc;
 pub mod validate;
+pub mod verify_acc;
