@@ -28,6 +28,7 @@ config.substitutions += [
     ("%pto_run", built("bin", "pto-run")),
     ("%capi_test", built("test", "bin", "pto-capi-test")),
     ("%plugin", built("lib", "PTOPlugin.so")),
+    ("%foreign_dialect", built("test", "lib", "foreign-dialect.so")),
     ("%mlir_opt", os.path.join(config.llvm_tools_dir, "mlir-opt")),
     ("%source_dir", config.pto_source_dir),
     ("%tablegen_include", config.tablegen_include),
