@@ -30,6 +30,8 @@
 //!   region without blocks; `else` and `do` may stand between them). In a region `^name:` begins a
 //!   block and `goto name, name` gives its successors.
 
+mod buffers;
+mod instructions;
 mod lex;
 mod parse;
 mod print;
