@@ -3,6 +3,9 @@
 //! Nothing unwinds into C++: a panic becomes an error like any other, and the host compiler prints
 //! it as a diagnostic.
 
+// What cxx generates is `pub`.
+#![allow(unreachable_pub)]
+
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use anyhow::{Result, anyhow};

@@ -9,6 +9,8 @@
 //! handle to them. So every handle that exists is live, which is all that the C functions below
 //! ask for: that is the reason behind each `unsafe` block of this file, and the only one.
 
+#![allow(clippy::undocumented_unsafe_blocks)]
+
 use mlir_sys::*;
 
 use crate::accessors::{self, PtoAlloc, PtoArgument, PtoMatmul};

@@ -20,8 +20,6 @@
 //!
 //! This crate is the one place of the project with `unsafe` code: MLIR is C++.
 
-#![deny(unsafe_op_in_unsafe_fn)]
-
 mod accessors;
 mod apply;
 mod bridge;

@@ -5,6 +5,8 @@
 //! As in [`crate::handle`]: every handle that exists is live, and each accessor below is preceded by
 //! the test that makes it legal on that kind of attribute, type or expression.
 
+#![allow(clippy::undocumented_unsafe_blocks)]
+
 use mlir_sys::*;
 use pto_machine::code::{Affine, AffineOp, ElementType};
 use pto_machine::formats::Format;
