@@ -18,6 +18,9 @@ pub enum Distribution {
     Bits,
 }
 
+/// The largest small integer.
+const SMALL: i64 = 4;
+
 /// SplitMix64 (Steele, Lea, Flood 2014): 64 bits of state, passes the usual batteries, and is short
 /// enough to stay as it is for ever.
 #[derive(Clone, Debug)]
@@ -53,17 +56,15 @@ impl Random {
 
     /// The raw bits of a random value of type `element`.
     pub fn value(&mut self, element: ElementType, distribution: Distribution) -> u64 {
-        let small = (self.bits() % 9) as i64 - 4;
         match distribution {
             Distribution::Bits => truncate(self.bits(), element.bytes() as u8 * 8),
             Distribution::Normal if element.is_float() => from_f64(element, self.normal()),
-            Distribution::SmallInt if element.is_float() => from_f64(element, small as f64),
-            // Sizes and unsigned numbers are not negative.
-            _ if matches!(element, ElementType::Index | ElementType::Uint(_)) => {
-                small.unsigned_abs()
-            }
-            _ => CastOp::TruncI.apply(ElementType::I64, element, small as u64),
+            _ => small_value(element, self.small_index() as i64 - SMALL),
         }
+    }
+
+    fn small_index(&mut self) -> usize {
+        (self.bits() % (2 * SMALL as u64 + 1)) as usize
     }
 
     /// Random elements of `sizes`.
@@ -76,20 +77,38 @@ impl Random {
         let len = sizes
             .iter()
             .fold(1u64, |len, &size| len.saturating_mul(size));
+        let width = element.bytes();
+        // Rounding to a format takes longer than a random number: small integers are rounded once.
+        let small: Vec<u64> = (0..=2 * SMALL as u64)
+            .map(|n| small_value(element, n as i64 - SMALL))
+            .collect();
         let mut bytes = Vec::new();
         for _ in 0..len {
-            let bits = self.value(element, distribution);
+            let bits = match distribution {
+                Distribution::SmallInt => small[self.small_index()],
+                _ => self.value(element, distribution),
+            };
             // Integers of odd widths fill their bytes with zeros.
             let bits = element
                 .int_width()
                 .map_or(bits, |width| truncate(bits, width));
-            bytes.extend_from_slice(&bits.to_le_bytes()[..element.bytes()]);
+            bytes.extend_from_slice(&bits.to_le_bytes()[..width]);
         }
         Input::Elements(Array {
             element,
             sizes: sizes.to_vec(),
             bytes,
         })
+    }
+}
+
+/// The bits of a small integer as a value of type `element`; sizes and unsigned numbers are not
+/// negative.
+fn small_value(element: ElementType, value: i64) -> u64 {
+    match element {
+        ElementType::Float(_) | ElementType::F64 => from_f64(element, value as f64),
+        ElementType::Index | ElementType::Uint(_) => value.unsigned_abs(),
+        ElementType::Int(_) => CastOp::TruncI.apply(ElementType::I64, element, value as u64),
     }
 }
 

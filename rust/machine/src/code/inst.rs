@@ -399,7 +399,21 @@ pub struct Generic {
     pub dims: u32,
     pub inputs: Box<[GenericInput]>,
     pub outputs: Box<[GenericOutput]>,
+    /// What the body computes, where it is a contraction of two inputs into one output.
+    pub contraction: Option<Contraction>,
     pub exit: Label,
+}
+
+/// A body `out + a * b`, by the type in which it multiplies and adds. Inputs are widened to it:
+/// floats exactly, integers with their sign.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Contraction {
+    /// f32, both operations rounded.
+    F32,
+    /// f64, both operations rounded.
+    F64,
+    /// Integers of the output's width, wrapping.
+    Int,
 }
 
 /// A memref that the body reads.

@@ -16,9 +16,9 @@ pub mod types;
 pub use affine::{Affine, AffineOp};
 pub use build::FuncBuilder;
 pub use inst::{
-    AffineApply, Allocate, Call, Compare, EngineOp, Expand, ExpectClose, ExpectEq, Generic,
-    GenericInput, GenericOutput, Index, Inst, Label, MatmulOp, Reinterpret, Reshape, Store,
-    Subview, Switch, Tolerance, Transfer, ViewCast,
+    AffineApply, Allocate, Call, Compare, Contraction, EngineOp, Expand, ExpectClose, ExpectEq,
+    Generic, GenericInput, GenericOutput, Index, Inst, Label, MatmulOp, Reinterpret, Reshape,
+    Store, Subview, Switch, Tolerance, Transfer, ViewCast,
 };
 pub use types::{ElementType, sign_extend, truncate};
 

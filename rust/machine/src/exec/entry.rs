@@ -261,13 +261,19 @@ fn argument_sizes(
             .zip(&array.sizes)
             .all(|(size, &found)| size.is_none_or(|size| size == found));
     if !fits {
-        let message = format!(
-            "argument {number} has sizes {:?}, its input {:?}",
-            ty.sizes, array.sizes
-        );
+        let found: Vec<Option<u64>> = array.sizes.iter().map(|&size| Some(size)).collect();
+        let (expected, found) = (shape(&ty.sizes), shape(&found));
+        let message = format!("argument {number} has sizes {expected}, its input {found}");
         return Err(Box::new(Report::unusable("pto:input", site, message)));
     }
     Ok(array.sizes.clone())
+}
+
+/// Sizes as text, `?` where dynamic.
+fn shape(sizes: &[Option<u64>]) -> String {
+    let size = |size: &Option<u64>| size.map_or("?".into(), |size| size.to_string());
+    let sizes: Vec<String> = sizes.iter().map(size).collect();
+    format!("[{}]", sizes.join(", "))
 }
 
 /// `contents`, repeated to `len` bytes if it is one element.

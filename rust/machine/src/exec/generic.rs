@@ -18,13 +18,13 @@ pub(super) struct Iteration<'c> {
 }
 
 /// An operand of it.
-struct Operand<'c> {
-    view: View,
-    address: Address<'c>,
+pub(super) struct Operand<'c> {
+    pub(super) view: View,
+    pub(super) address: Address<'c>,
 }
 
 /// How the element of an operand follows from the point.
-enum Address<'c> {
+pub(super) enum Address<'c> {
     /// The element at the point, moved along with it: elements from one point to the next in each
     /// dimension.
     Linear {
@@ -37,7 +37,7 @@ enum Address<'c> {
 
 impl<'c> Machine<'c> {
     pub(super) fn enter_generic(&mut self, generic: &'c Generic, site: SiteId) -> Outcome<Flow> {
-        let mut operands = SmallVec::new();
+        let mut operands: SmallVec<[Operand<'c>; 4]> = SmallVec::new();
         let outputs = generic.outputs.iter().map(|output| &output.input);
         let all: SmallVec<[&GenericInput; 4]> = generic.inputs.iter().chain(outputs).collect();
         let views: SmallVec<[View; 4]> = all
@@ -51,6 +51,11 @@ impl<'c> Machine<'c> {
             operands.push(Operand { view, address });
         }
         if is_empty {
+            return Ok(Flow::Jump(generic.exit.0));
+        }
+        if let Some(kind) = generic.contraction
+            && self.contract(kind, generic, &operands, &extents, site)?
+        {
             return Ok(Flow::Jump(generic.exit.0));
         }
         self.iterations.push(Iteration {
@@ -200,7 +205,7 @@ fn extents(
 }
 
 /// How the elements of `view` follow from the point; an error if a linear map leaves the view.
-fn address<'c>(
+pub(super) fn address<'c>(
     map: &'c [Affine],
     view: &View,
     extents: &[i64],

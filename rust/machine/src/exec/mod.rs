@@ -2,6 +2,7 @@
 
 mod buffers;
 mod checks;
+mod contract;
 mod control;
 mod convert;
 mod entry;

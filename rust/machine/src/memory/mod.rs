@@ -507,11 +507,9 @@ fn regions(view: &View, buffer: &PsumBuffer) -> SmallVec<[Region; 1]> {
 fn for_each_region(
     view: &View,
     buffer: &PsumBuffer,
-    mut visit: impl FnMut(&Region) -> Outcome<()>,
+    visit: impl FnMut(&Region) -> Outcome<()>,
 ) -> Outcome<()> {
-    regions(view, buffer)
-        .iter()
-        .try_for_each(|region| visit(region))
+    regions(view, buffer).iter().try_for_each(visit)
 }
 
 /// The region of one element of a PSUM buffer.

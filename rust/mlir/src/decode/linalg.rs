@@ -3,10 +3,11 @@
 
 use pto_ir::Engine;
 use pto_machine::code::{
-    Affine, EngineOp, Generic, GenericInput, GenericOutput, Inst, Slot, Transfer, ViewSlot,
+    Affine, Contraction, ElementType, EngineOp, Generic, GenericInput, GenericOutput, Inst, Slot,
+    Transfer, ViewSlot,
 };
 
-use super::attributes::{Attr, attribute, indexing_maps, is_memref, is_shaped};
+use super::attributes::{Attr, attribute, element_type, indexing_maps, is_memref, is_shaped};
 use super::{Decode, Decoding, FunctionDecoder, Work, ops, types, unsupported};
 use crate::handle::{Block, Op, Value};
 
@@ -203,10 +204,16 @@ fn emit_loop(
 ) {
     let (enter, exit) = (decoder.builder.label(), decoder.builder.label());
     decoder.builder.bind(enter);
+    // Where elements of the output are met in several ways their order is not the reductions'.
+    let is_plain = outputs
+        .iter()
+        .all(|output| is_projected_permutation(&output.input.map));
+    let contraction = contraction(body).filter(|_| is_plain);
     let generic = Generic {
         dims,
         inputs,
         outputs,
+        contraction,
         exit,
     };
     decoder.emit(Inst::GenericEnter(Box::new(generic)), op);
@@ -216,4 +223,54 @@ fn emit_loop(
     works.push(Work::Emit(Inst::GenericNext { enter }, site));
     works.push(Work::Bind(exit));
     decoder.push_works(works);
+}
+
+/// Whether each result of a map is another dimension.
+fn is_projected_permutation(map: &[Affine]) -> bool {
+    let dims: Option<Vec<u32>> = map.iter().map(Affine::as_input).collect();
+    dims.is_some_and(|mut dims| {
+        dims.sort_unstable();
+        dims.windows(2).all(|pair| pair[0] != pair[1])
+    })
+}
+
+/// What a body computes, where it yields the sum of its third argument and the product of its first
+/// two, widened to the type of the third.
+fn contraction(body: Block) -> Option<Contraction> {
+    let arguments: Vec<Value> = body.arguments().collect();
+    let &[left, right, output] = &arguments[..] else {
+        return None;
+    };
+    let ty = element_type(output.r#type())?;
+    let (add, multiply, widen) = match ty.is_float() {
+        true => ("arith.addf", "arith.mulf", "arith.extf"),
+        false => ("arith.addi", "arith.muli", "arith.extsi"),
+    };
+    let is_op = |op: &Op, name: &str| op.name() == name;
+    let yielded = body
+        .terminator()
+        .filter(|op| op.operand_count() == 1)?
+        .operand(0);
+    let sum = yielded.owner().filter(|op| is_op(op, add))?;
+    let (first, second) = (sum.operand(0), sum.operand(1));
+    let product = match (first.key() == output.key(), second.key() == output.key()) {
+        (true, false) => second,
+        (false, true) => first,
+        _ => return None,
+    };
+    let product = product.owner().filter(|op| is_op(op, multiply))?;
+    let source = |value: Value| match value.owner().filter(|op| is_op(op, widen)) {
+        Some(widening) => widening.operand(0).key(),
+        None => value.key(),
+    };
+    let factors = [source(product.operand(0)), source(product.operand(1))];
+    if factors != [left.key(), right.key()] && factors != [right.key(), left.key()] {
+        return None;
+    }
+    match ty {
+        ElementType::F32 => Some(Contraction::F32),
+        ElementType::F64 => Some(Contraction::F64),
+        ElementType::Int(_) => Some(Contraction::Int),
+        _ => None,
+    }
 }
