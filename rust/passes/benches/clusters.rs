@@ -41,7 +41,7 @@ fn main() {
     let time = |count, runs| {
         let groups = groups(count, target);
         best(runs, || {
-            std::hint::black_box(components(&groups, target));
+            std::hint::black_box(components(groups.clone(), target));
         })
     };
     let groups = groups(20_000, target);

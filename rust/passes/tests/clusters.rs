@@ -36,7 +36,7 @@ fn equal_to_all_pairs() {
             let mut rng = fastrand::Rng::with_seed(seed);
             let (count, time) = (rng.usize(0..40), rng.u32(8..400));
             let objects: Vec<Extent> = (0..count).map(|_| draw(&mut rng, target, time)).collect();
-            let found = components(&objects, target);
+            let found = components(objects.clone(), target);
             assert_eq!(
                 found,
                 all_pairs::components(&objects, target),
@@ -70,7 +70,7 @@ fn small_worlds_completely() {
             for c in &boxes {
                 let objects = [*a, *b, *c];
                 assert_eq!(
-                    components(&objects, target),
+                    components(objects.to_vec(), target),
                     all_pairs::components(&objects, target),
                     "{objects:?}"
                 );
@@ -95,7 +95,7 @@ fn folding_again_reaches_back_in_time() {
         object(6, 8, (1, 3)),
         object(20, 21, (0, 1)),
     ];
-    let found = components(&objects, target);
+    let found = components(objects.to_vec(), target);
     assert_eq!(found.of, [0, 0, 0, 1]);
     assert_eq!(found.extents[0].banks, Interval::new(0, 4));
 }

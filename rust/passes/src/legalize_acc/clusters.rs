@@ -55,7 +55,7 @@ pub fn window_banks(banks: Interval, target: &Target) -> Interval {
 }
 
 /// The components of `objects` in time `O(n log n)`.
-pub fn components(objects: &[Extent], target: &Target) -> Components {
+pub fn components(objects: Vec<Extent>, target: &Target) -> Components {
     let mut order: Vec<u32> = (0..objects.len() as u32).collect();
     order.sort_by_key(|&object| objects[object as usize].first);
     let strips = objects.iter().fold(1, |all, object| all | object.strips);
@@ -63,7 +63,7 @@ pub fn components(objects: &[Extent], target: &Target) -> Components {
         target,
         strip_count: 8 - strips.leading_zeros(),
         parent: (0..objects.len() as u32).collect(),
-        boxes: objects.to_vec(),
+        boxes: objects,
         stacks: Vec::new(),
     };
     sweep.stacks = vec![Vec::new(); (sweep.strip_count * target.banks) as usize];

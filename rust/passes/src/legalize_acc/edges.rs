@@ -77,6 +77,9 @@ struct Planner<'a> {
     /// By cluster: its last member so far.
     previous: Vec<u32>,
     edges: Vec<NewEdge>,
+    /// Memory of [`Self::sweep`].
+    older: Vec<u32>,
+    candidates: Vec<(u32, bool)>,
 }
 
 /// The edges of one block. `memsets` are sorted by position.
@@ -110,6 +113,8 @@ pub(super) fn edges(
         neighbours: vec![nobody; if memsets.is_empty() { 0 } else { quadrants }],
         previous: vec![NONE; decisions.clusters.len()],
         edges: Vec::new(),
+        older: Vec::new(),
+        candidates: Vec::new(),
     };
     planner.run();
     planner.edges
@@ -120,6 +125,7 @@ impl Planner<'_> {
         let events = &self.facts.problem.events;
         let mut memsets = self.memsets;
         for (index, event) in events.iter().enumerate() {
+            let first_own = self.edges.len();
             while let Some((memset, rest)) = memsets.split_first()
                 && memset.before <= event.pos
             {
@@ -130,7 +136,7 @@ impl Planner<'_> {
                 continue;
             }
             if event.member != NONE {
-                self.member(index as u32, event);
+                self.member(index as u32, event, first_own);
             }
             self.record(index as u32, event);
         }
@@ -142,7 +148,9 @@ impl Planner<'_> {
     }
 
     /// Rules 1 and 2.
-    fn member(&mut self, index: u32, event: &Event) {
+    ///
+    /// The edges from `first_own` on lead to memsets of the member.
+    fn member(&mut self, index: u32, event: &Event, first_own: usize) {
         let cluster = self.decisions.cluster_of[event.member as usize];
         let previous = std::mem::replace(&mut self.previous[cluster as usize], index);
         if self.decisions.clusters[cluster as usize].decision == Decision::Keep {
@@ -150,33 +158,18 @@ impl Planner<'_> {
         }
         if previous != NONE {
             let before = self.facts.problem.events[previous as usize].shape;
-            if !self.facts.geometry.overlap(before, event.shape)
-                && !self.reaches_memset(previous, event)
-            {
-                self.add(previous, EdgeNode::Inst(self.inst(index)));
+            if !self.facts.geometry.overlap(before, event.shape) {
+                // Where it comes before a memset of this member, it comes before the member.
+                let from = EdgeNode::Inst(self.inst(previous));
+                let mut own = self.edges[first_own..].iter();
+                if !own.any(|edge| edge.from == from) {
+                    self.add(previous, EdgeNode::Inst(self.inst(index)));
+                }
             }
         }
         if let Some((banks, strips)) = self.region(event.member, cluster) {
             self.sweep(index, cluster, banks, strips);
         }
-    }
-
-    /// Whether `previous` comes before a memset of this member's, and so before the member.
-    fn reaches_memset(&self, previous: u32, event: &Event) -> bool {
-        let from = EdgeNode::Inst(self.inst(previous));
-        let start = self
-            .memsets
-            .partition_point(|memset| memset.before < event.pos);
-        let own = self.memsets[start..]
-            .iter()
-            .take_while(|m| m.before == event.pos);
-        own.map(|memset| EdgeNode::Memset(memset.index)).any(|to| {
-            self.edges
-                .iter()
-                .rev()
-                .take(MAX_COMPARED)
-                .any(|e| *e == NewEdge { from, to })
-        })
     }
 
     /// The region of a START or ACCUMULATE that the plan sets.
@@ -199,7 +192,8 @@ impl Planner<'_> {
 
     /// Puts everything older in the region before the sweeping instruction.
     fn sweep(&mut self, index: u32, cluster: u32, banks: Interval, strips: Strips) {
-        let mut older: Vec<u32> = Vec::new();
+        let mut older = std::mem::take(&mut self.older);
+        older.clear();
         let strip_count = self.facts.geometry.strip_count();
         for bank in banks.start..banks.end {
             for strip in (0..strip_count).filter(|strip| strips >> strip & 1 == 1) {
@@ -227,11 +221,14 @@ impl Planner<'_> {
         older.sort_unstable();
         older.dedup();
         older.retain(|&event| event != NONE);
-        let candidates: Vec<(u32, bool)> = older
-            .into_iter()
-            .map(|event| (event, self.is_before(event, index, cluster)))
-            .filter(|&(event, is_ordered)| is_ordered || self.hands_out_token(event))
-            .collect();
+        let mut candidates = std::mem::take(&mut self.candidates);
+        candidates.clear();
+        candidates.extend(
+            older
+                .iter()
+                .map(|&event| (event, self.is_before(event, index, cluster)))
+                .filter(|&(event, is_ordered)| is_ordered || self.hands_out_token(event)),
+        );
         let to = EdgeNode::Inst(self.inst(index));
         for (position, &(event, is_ordered)) in candidates.iter().enumerate() {
             let later = &candidates[position + 1..];
@@ -243,6 +240,7 @@ impl Planner<'_> {
                 self.add(event, to);
             }
         }
+        (self.older, self.candidates) = (older, candidates);
     }
 
     /// Whether bytes, or the order of the cluster, put an older event before the member at `index`.

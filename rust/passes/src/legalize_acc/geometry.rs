@@ -207,6 +207,9 @@ impl Geometry {
             ..
         } = *self.target;
         let last = banks.end.saturating_sub(1).max(banks.start);
+        if last == banks.start {
+            return ZeroWindow::of_bank(last, 0);
+        }
         ZeroWindow::covering(banks.start, last, count, max_zero_region_code)
             .unwrap_or(ZeroWindow::of_bank(banks.start, max_zero_region_code))
     }

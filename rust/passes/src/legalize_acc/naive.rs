@@ -43,7 +43,7 @@ pub(super) fn decide(
             strips: group.strips,
         })
         .collect();
-    let components = clusters::components(&extents, target);
+    let components = clusters::components(extents, target);
     let mut decisions = Decisions::default();
     let mut is_seeded = vec![true; components.extents.len()];
     for (group, &component) in groups.iter().zip(&components.of) {

@@ -4,7 +4,9 @@
 //! the last. An operation with regions stands for everything inside it: it reads what is read
 //! there, and it *may* write what is written there.
 
-use pto_ir::{AccFlags, AllocId, BlockId, InstId, Op, Origin, Program, Space, Target, UseKind};
+use pto_ir::{
+    AccFlags, AllocId, BlockId, InstId, Matmul, Op, Origin, Program, Space, Target, UseKind,
+};
 
 use super::geometry::{Geometry, NONE, Strips};
 use super::nesting::Nesting;
@@ -62,10 +64,12 @@ pub(super) struct Member {
     pub alloc: u32,
     /// The strips of its column group.
     pub group: Strips,
-    /// The flags it has; `None` is auto. Provisional flags are auto.
+    /// The flags that somebody wrote; `None` is auto. Provisional flags are auto.
     pub flags: Option<AccFlags>,
-    /// The zero-region code it has, likewise.
+    /// The zero-region code that somebody wrote, likewise.
     pub region: Option<u8>,
+    /// The attributes as they are, provisional or not.
+    pub attributes: (Option<AccFlags>, Option<u8>),
 }
 
 /// A position where cells may change in ways that are no use of a known buffer.
@@ -133,6 +137,7 @@ pub(super) struct Blocks<'p> {
     /// By instruction: its summary, for operations with regions. Empty without control flow.
     summaries: Vec<Option<Box<Summary>>>,
     strips_of_group: [Strips; 256],
+    all_strips: Strips,
 }
 
 impl<'p> Blocks<'p> {
@@ -155,6 +160,7 @@ impl<'p> Blocks<'p> {
             nesting,
             summaries: Vec::new(),
             strips_of_group,
+            all_strips: geometry.strips_of(u8::MAX),
         };
         if survey.has_control_flow {
             blocks.summarize();
@@ -208,7 +214,7 @@ impl<'p> Blocks<'p> {
         let mut problem = BlockProblem {
             block,
             events: Vec::with_capacity(insts.len()),
-            members: Vec::new(),
+            members: Vec::with_capacity(insts.len()),
             barriers: Vec::new(),
             calls: Vec::new(),
             holders: Vec::new(),
@@ -250,9 +256,10 @@ impl<'p> Blocks<'p> {
             pos,
             shape,
             alloc,
-            group: self.strips_of_group[usize::from(group_quadrants(matmul, self.target))],
+            group: self.group(matmul),
             flags: matmul.flags.filter(|_| !is_auto),
             region: matmul.zero_region.filter(|_| !is_auto),
+            attributes: (matmul.flags, matmul.zero_region),
         });
         let action = if matmul.accumulator.is_none() {
             Action::Overwrite
@@ -266,6 +273,14 @@ impl<'p> Blocks<'p> {
             member,
             action,
         });
+    }
+
+    /// The strips of the column group of `matmul`.
+    fn group(&self, matmul: &Matmul) -> Strips {
+        match matmul.tile {
+            None => self.all_strips,
+            Some(_) => self.strips_of_group[usize::from(group_quadrants(matmul, self.target))],
+        }
     }
 
     /// Reads first: an instruction reads its operands before it writes.
@@ -412,12 +427,12 @@ impl<'p> Blocks<'p> {
 
     /// The slots whose pending bits a matmul inside a region may change: its region is not known
     /// yet, so all banks where regions may span several.
-    fn reach(&self, matmul: &pto_ir::Matmul) -> u64 {
+    fn reach(&self, matmul: &Matmul) -> u64 {
         let shape = self.geometry.shape_of(matmul.dst);
         if shape == NONE {
             return 0;
         }
-        let group = self.strips_of_group[usize::from(group_quadrants(matmul, self.target))];
+        let group = self.group(matmul);
         let banks = if self.target.max_zero_region_code > 0 {
             pto_ir::Interval::new(0, self.target.banks)
         } else {

@@ -33,7 +33,7 @@ impl Solver<'_> {
     /// Adds the edits of one block.
     pub(super) fn block(&mut self, problem: &BlockProblem, chains: &Chains) {
         let (objects, extent_of) = extents(chains);
-        let components = clusters::components(&objects, self.target);
+        let components = clusters::components(objects, self.target);
         let facts = Facts {
             problem,
             geometry: self.geometry,
@@ -72,16 +72,14 @@ impl Solver<'_> {
 
     /// The flags that change, with a warning where an explicit one does.
     fn edits(&mut self, problem: &BlockProblem, decisions: &Decisions) {
+        self.plan.acc.reserve(problem.members.len());
         for (index, member) in problem.members.iter().enumerate() {
             let Some((flags, region)) = decisions.flags[index] else {
                 continue;
             };
             let cluster = &decisions.clusters[decisions.cluster_of[index] as usize];
             self.has_derived |= cluster.decision != Decision::Keep;
-            let Some(old) = self.program.inst(member.inst).matmul() else {
-                continue;
-            };
-            if (old.flags, old.zero_region) == (Some(flags), Some(region)) {
+            if member.attributes == (Some(flags), Some(region)) {
                 continue;
             }
             self.plan.acc.push(AccEdit {

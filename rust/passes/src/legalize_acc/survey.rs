@@ -4,8 +4,8 @@
 //! reported with all its faults at once (up to [`MAX_ERRORS`]).
 
 use pto_ir::{
-    AccessId, Alloc, AllocId, Diag, InstId, Matmul, Op, Origin, Program, Site, Space, Target,
-    ZeroWindow,
+    AccessId, Alloc, AllocId, BlockId, Diag, InstId, Matmul, Op, Origin, Program, Site, Space,
+    Target, Tile, ZeroWindow,
 };
 
 /// More errors than this help nobody.
@@ -37,7 +37,7 @@ pub(super) fn survey(program: &Program, target: &'static Target) -> Result<Surve
     let mut surveyor = Surveyor {
         program,
         target,
-        seen: vec![Seen::default(); program.accesses().len()],
+        seen: vec![Seen::NOT_YET; program.accesses().len()],
         is_alloc_known: vec![false; program.allocs().len()],
         has_group: [false; 256],
         matmuls: 0,
@@ -67,12 +67,27 @@ pub(super) fn survey(program: &Program, target: &'static Target) -> Result<Surve
 }
 
 /// Which checks an access went through already.
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Copy)]
 struct Seen {
     used: bool,
     empty: bool,
     by_engine: bool,
     destination: bool,
+    /// Not in PSUM: nothing to check.
+    elsewhere: bool,
+    /// The tile it was checked with as a destination.
+    tile: Option<Tile>,
+}
+
+impl Seen {
+    const NOT_YET: Self = Self {
+        used: false,
+        empty: false,
+        by_engine: false,
+        destination: false,
+        elsewhere: false,
+        tile: None,
+    };
 }
 
 struct Surveyor<'p> {
@@ -89,28 +104,33 @@ struct Surveyor<'p> {
 impl Surveyor<'_> {
     fn instruction(&mut self, id: InstId) {
         let inst = self.program.inst(id);
+        let is_engine = matches!(inst.op, Op::Engine | Op::Matmul(_));
         for used in self.program.uses(id) {
-            if self.space(used.access) == Space::Psum {
-                let is_engine = matches!(inst.op, Op::Engine | Op::Matmul(_));
+            let seen = self.seen[used.access.index()];
+            if !seen.elsewhere && (!seen.used || (is_engine && !seen.by_engine)) {
                 self.access(id, used.access, is_engine);
             }
         }
         if let Op::Matmul(matmul) = &inst.op {
             self.matmuls += 1;
-            self.matmul(id, matmul);
+            let seen = self.seen[matmul.dst.index()];
+            if !seen.destination || seen.tile != matmul.tile {
+                self.destination(id, matmul);
+            }
+            self.matmul(id, matmul, inst.block);
         }
     }
 
-    fn space(&self, access: AccessId) -> Space {
-        self.program.alloc(self.program.access(access).alloc).space
-    }
-
     fn access(&mut self, id: InstId, access: AccessId, is_engine: bool) {
+        let alloc = self.program.access(access).alloc;
         let seen = &mut self.seen[access.index()];
+        if self.program.alloc(alloc).space != Space::Psum {
+            seen.elsewhere = true;
+            return;
+        }
         let is_first = !std::mem::replace(&mut seen.used, true);
         let is_first_by_engine = is_engine && !std::mem::replace(&mut seen.by_engine, true);
         if is_first {
-            let alloc = self.program.access(access).alloc;
             self.placed(alloc, Some(id));
             self.inside(id, access);
         }
@@ -211,61 +231,50 @@ impl Surveyor<'_> {
         }
     }
 
-    fn matmul(&mut self, id: InstId, matmul: &Matmul) {
+    /// What a destination and a tile say together.
+    fn destination(&mut self, id: InstId, matmul: &Matmul) {
+        let alloc = self.program.access(matmul.dst).alloc;
         let seen = &mut self.seen[matmul.dst.index()];
         let is_first = !std::mem::replace(&mut seen.destination, true);
-        let dst = self.program.access(matmul.dst);
-        let facts = self.program.alloc(dst.alloc);
-        if facts.space != Space::Psum {
-            self.error(
-                "pto:accumulator-elsewhere",
-                id,
-                "expected a destination in psum".to_owned(),
-                dst.alloc,
-            );
+        seen.tile = matmul.tile;
+        let (elsewhere, empty) = (seen.elsewhere, seen.empty);
+        if elsewhere {
+            let message = "expected a destination in psum".to_owned();
+            self.error("pto:accumulator-elsewhere", id, message, alloc);
             return;
         }
-        if let Some(accumulator) = matmul.accumulator
-            && accumulator != matmul.dst
-        {
-            let other = self.program.access(accumulator).alloc;
-            self.error(
-                "pto:accumulator-elsewhere",
-                id,
-                "expected the accumulator to be the destination, which the matrix engine adds onto, found other cells".to_owned(),
-                other,
-            );
-        }
-        if facts.block != self.program.inst(id).block {
-            self.error(
-                "pto:control-flow",
-                id,
-                "expected a matmul in the block that allocates its destination, found one in another block".to_owned(),
-                dst.alloc,
-            );
-        }
-        if matmul.is_predicated() {
-            self.errors.push(Diag::error(
-                "pto:control-flow",
-                Site::Inst(id),
-                "expected flags that do not depend on the run, found start_if or stop_if",
-            ));
-        }
-        if self.seen[matmul.dst.index()].empty {
-            self.error(
-                "pto:dynamic-access",
-                id,
-                "expected a destination with cells, found an empty one".to_owned(),
-                dst.alloc,
-            );
+        if empty {
+            let message = "expected a destination with cells, found an empty one".to_owned();
+            self.error("pto:dynamic-access", id, message, alloc);
             return;
         }
         let group = group_quadrants(matmul, self.target);
         self.has_group[usize::from(group)] = true;
         self.tile(id, matmul, group);
-        self.flags(id, matmul);
         if is_first {
             self.one_region(id, matmul.dst);
+        }
+    }
+
+    fn matmul(&mut self, id: InstId, matmul: &Matmul, block: BlockId) {
+        let alloc = self.program.access(matmul.dst).alloc;
+        if let Some(accumulator) = matmul.accumulator
+            && accumulator != matmul.dst
+        {
+            let other = self.program.access(accumulator).alloc;
+            let message = "expected the accumulator to be the destination, which the matrix engine adds onto, found other cells";
+            self.error("pto:accumulator-elsewhere", id, message.to_owned(), other);
+        }
+        if self.program.alloc(alloc).block != block {
+            let message = "expected a matmul in the block that allocates its destination, found one in another block";
+            self.error("pto:control-flow", id, message.to_owned(), alloc);
+        }
+        if matmul.is_predicated() {
+            let message = "expected flags that do not depend on the run, found start_if or stop_if";
+            self.error("pto:control-flow", id, message.to_owned(), alloc);
+        }
+        if !self.program.provisional && (matmul.flags.is_some() || matmul.zero_region.is_some()) {
+            self.flags(id, matmul);
         }
     }
 
@@ -327,9 +336,6 @@ impl Surveyor<'_> {
 
     /// Flags that a human or another compiler wrote have to exist on the target.
     fn flags(&mut self, id: InstId, matmul: &Matmul) {
-        if self.program.provisional {
-            return;
-        }
         if let Some(flags) = matmul.flags
             && !flags.is_legal(self.target.has_accumulate)
         {

@@ -33,6 +33,8 @@ struct Cell {
     maybe: u32,
     /// Shape of that write.
     maybe_shape: u32,
+    /// Position of an operation that may have written it through several buffers.
+    contested: u32,
     /// Whether it holds +0.0.
     is_zero: bool,
 }
@@ -45,6 +47,7 @@ const UNTOUCHED: Cell = Cell {
     read: BEGIN,
     maybe: BEGIN,
     maybe_shape: NONE,
+    contested: BEGIN,
     is_zero: false,
 };
 
@@ -219,6 +222,9 @@ impl<'p> Walker<'p> {
                 let object = chains.find(cell.value);
                 chains.objects[object as usize].last = event.pos;
                 self.cells[class as usize].read = event.pos;
+                if cell.maybe != BEGIN {
+                    self.wanted(event, class, problem, chains);
+                }
             } else {
                 self.wanted(event, class, problem, chains);
             }
@@ -283,6 +289,7 @@ impl<'p> Walker<'p> {
             // A value that a buffer of the regions displaced is written anew, or never was displaced.
             let lost = self.lost.get(&(event.alloc, class)).copied();
             if let Some((_, value)) = lost.filter(|&(pos, _)| pos == event.pos) {
+                self.lost.remove(&(event.alloc, class));
                 self.displace(event, class);
                 let value = chains.find(value);
                 chains.objects[value as usize].last = event.pos;
@@ -298,6 +305,9 @@ impl<'p> Walker<'p> {
             chains.objects[object as usize].strips |= 1 << facts.strip;
             self.displace(event, class);
             let cell = self.cell(class);
+            if cell.written == event.pos {
+                cell.contested = event.pos;
+            }
             cell.owner = event.alloc;
             cell.value = object;
             cell.written = event.pos;
@@ -326,7 +336,7 @@ impl<'p> Walker<'p> {
                 if chains.objects[object as usize].is_chain() {
                     chain = chains.join(chain, object);
                 } else {
-                    self.seed(event, class, object, &mut seeds, chains);
+                    self.seed(event, class, object, &mut seeds, problem, chains);
                 }
                 continue;
             }
@@ -402,6 +412,7 @@ impl<'p> Walker<'p> {
         class: u32,
         object: u32,
         seeds: &mut Seeds,
+        problem: &BlockProblem,
         chains: &mut Chains,
     ) {
         let (_, contents) = self.barriers_of(class);
@@ -416,6 +427,7 @@ impl<'p> Walker<'p> {
             seeds.data = seeds.data.min(object);
         }
         if cell.maybe != BEGIN {
+            self.unsettled(event, class, problem, chains);
             chains.demands.push(Demand {
                 pos: cell.maybe,
                 shape: cell.maybe_shape,
@@ -425,9 +437,29 @@ impl<'p> Walker<'p> {
         }
     }
 
+    /// Cells that may be fresh or written are cleared before the operation that may write them. That
+    /// has to be possible: nobody else may use them there.
+    fn unsettled(
+        &mut self,
+        event: &Event,
+        class: u32,
+        problem: &BlockProblem,
+        chains: &mut Chains,
+    ) {
+        self.wanted(event, class, problem, chains);
+        let cell = *self.cell(class);
+        if cell.contested == cell.maybe || cell.read == cell.maybe {
+            let holder = Site::Inst(problem.inst_at(self.program, cell.maybe));
+            let message = "expected an accumulation onto cells that are fresh or written on every path, found some that an operation may write and that another buffer uses there";
+            let site = Site::Inst(problem.inst_at(self.program, event.pos));
+            let error = Diag::error("pto:control-flow", site, message);
+            chains.report(error.with_note(holder, "the cells may be written here"));
+        }
+    }
+
     /// Gives up the value of another buffer that `event` overwrites.
     fn displace(&mut self, event: &Event, class: u32) {
-        if !self.lost.is_empty() {
+        if !self.lost.is_empty() && event.action != Action::MayWrite {
             self.lost.remove(&(event.alloc, class));
         }
         let cell = *self.cell(class);

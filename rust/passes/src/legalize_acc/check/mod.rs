@@ -11,7 +11,7 @@
 pub(super) mod replay;
 
 use pto_ir::{
-    Diag, EdgeNode, Inst, InstId, MemsetTarget, Op, Plan, Program, Severity, Site, Target,
+    Diag, EdgeNode, Inst, InstId, Matmul, MemsetTarget, Op, Plan, Program, Severity, Site, Target,
 };
 
 use crate::verify_acc;
@@ -106,7 +106,7 @@ fn form(
             ));
         }
         let only_fills_in = matmul.flags == Some(new) && matmul.zero_region.is_none();
-        if flags.is_kept(edit.inst) && !only_fills_in {
+        if flags.is_explicit(matmul) && !only_fills_in && flags.is_kept(edit.inst) {
             return Err("expected explicit flags to stay".to_owned());
         }
     }
@@ -196,14 +196,17 @@ impl<'p> Explicit<'p> {
         Self { program, changed }
     }
 
+    fn is_explicit(&self, matmul: &Matmul) -> bool {
+        !self.program.provisional && (matmul.flags.is_some() || matmul.zero_region.is_some())
+    }
+
     fn is_kept(&self, inst: InstId) -> bool {
         let matmul = self
             .program
             .insts()
             .get(inst.index())
             .and_then(|i| i.matmul());
-        !self.program.provisional
-            && matmul.is_some_and(|m| m.flags.is_some() || m.zero_region.is_some())
+        matmul.is_some_and(|matmul| self.is_explicit(matmul))
             && self.changed.binary_search(&inst).is_err()
     }
 }

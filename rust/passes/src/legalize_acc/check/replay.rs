@@ -275,14 +275,15 @@ impl<'p> Replay<'p> {
         let cells = self.program.access(access);
         if let Some((base, row)) = self.base(cells.alloc) {
             for span in self.program.bytes(access) {
-                self.add_runs(cells.partitions.shifted(row), span.shifted(base));
+                self.add_runs(start, cells.partitions.shifted(row), span.shifted(base));
             }
         }
         self.places[access.index()] = (start as u32, self.runs.len() as u32);
         start..self.runs.len()
     }
 
-    fn add_runs(&mut self, partitions: Interval, bytes: Interval) {
+    /// Adds runs to the list that begins at `list`.
+    fn add_runs(&mut self, list: usize, partitions: Interval, bytes: Interval) {
         let index = |list: &[u32], value: u32| list.partition_point(|&b| b < value) as u32;
         let rows = index(&self.rows, partitions.start)..index(&self.rows, partitions.end);
         for (first, columns) in &self.banks {
@@ -297,8 +298,8 @@ impl<'p> Replay<'p> {
             let (from, to) = (index(columns, piece.start), index(columns, piece.end));
             for row in rows.clone() {
                 let start = first + row * width;
-                match self.runs.last_mut() {
-                    Some(last) if last.1 == start + from && from == 0 => last.1 = start + to,
+                match self.runs[list..].last_mut() {
+                    Some(last) if last.1 == start + from => last.1 = start + to,
                     _ => self.runs.push((start + from, start + to)),
                 }
             }
@@ -442,7 +443,7 @@ impl<'p> Replay<'p> {
                     return false;
                 };
                 let start = self.runs.len();
-                self.add_runs(partitions.shifted(row), bytes.shifted(base));
+                self.add_runs(start, partitions.shifted(row), bytes.shifted(base));
                 let owner = alloc.index() as u32;
                 let Self {
                     cells,

@@ -62,7 +62,11 @@ fn a_wrong_plan_is_refused() {
                 continue;
             }
             counts[2] += 1;
-            let message = || format!("seed {seed}\n{}", text::print(&mutant.applied_to(&program)));
+            let message = || {
+                let after = mutant.applied_to(&program);
+                let verdict = judge(&program, &after, target, &Model::REQUIRED, 0);
+                format!("seed {seed}\n{}\n{verdict:#?}", text::print(&after))
+            };
             assert!(
                 !is_plainly_right(&program, target, &mutant),
                 "{}",
