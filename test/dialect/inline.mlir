@@ -27,8 +27,8 @@ func.func @main(%w: !W, %x: !X, %c: !C, %p: i1) {
   // CHECK: pto.copy {{.*}} engine(scalar)
   // CHECK: pto.expect_close {{.*}} {ulp = 1 : i64}
   // GENERIC-LABEL: sym_name = "main"
-  // GENERIC: "pto.tmatmul"({{.*}}) <{acc = #pto.acc<start>, inserted_token, operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0>, tile_position = array<i32: 0, 32>, tile_size = array<i32: 128, 32>, zero_region = 1 : i64}>
-  // GENERIC: "pto.tmatmul_acc"({{.*}}) <{acc = #pto.acc<none>, inserted_after = array<i32: 0>, operandSegmentSizes = array<i32: 1, 1, 1, 1, 0, 1, 1>}>
+  // GENERIC: "pto.tmatmul"({{.*}}) <{acc = #pto.acc<start>, inserted_token, operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0>, tile_position = array<i32: 0, 32>, tile_size = array<i32: 128, 32>, zero_region = 1 : i64}>
+  // GENERIC: "pto.tmatmul_acc"({{.*}}) <{acc = #pto.acc<none>, inserted_after = array<i32: 0>, operandSegmentSizes = array<i32: 1, 1, 1, 1, 0, 1, 1, 0, 0, 0, 0, 0, 0>}>
   // GENERIC: "pto.psum_alloc"() <{bank = 1 : i64, offset = 4 : i64, partition = 32 : i64}>
   // GENERIC: "pto.memset"({{.*}}) <{engine = #pto.engine<gpsimd>, inserted}>
   // GENERIC: "pto.copy"({{.*}}) <{engine = #pto.engine<scalar>}>

@@ -32,6 +32,7 @@ MLIR_DECLARE_CAPI_DIALECT_REGISTRATION(PTO, pto);
 /// What an operation is.
 typedef enum {
   PtoOpOther = 0,
+  /// Matmuls of the PE array.
   PtoOpMatmul,
   PtoOpMatmulAcc,
   PtoOpPsumAlloc,
@@ -39,7 +40,10 @@ typedef enum {
   PtoOpMemset,
   PtoOpCopy,
   PtoOpExpectEq,
-  PtoOpExpectClose
+  PtoOpExpectClose,
+  /// A matmul of the tile ISA, whatever its variant; see ptoTileOpGet.
+  PtoOpTileMatmul,
+  PtoOpTileAlloc
 } PtoOpKind;
 
 /// Where a value lives.
@@ -58,14 +62,31 @@ typedef enum {
 /// The PtoOpKind of `op`.
 MLIR_CAPI_EXPORTED uint32_t ptoOpGetKind(MlirOperation op);
 
+/// Where a tile lives.
+typedef enum {
+  PtoTileSpaceNone = 0,
+  PtoTileSpaceCubeM16,
+  PtoTileSpaceCubeM32,
+  PtoTileSpaceCubeN8,
+  PtoTileSpaceShared
+} PtoTileSpace;
+
 /// The PtoSpace of `type`.
 MLIR_CAPI_EXPORTED uint32_t ptoTypeGetSpace(MlirType type);
 
+/// The PtoTileSpace of `type`; none where it is no memref in a tile.
+MLIR_CAPI_EXPORTED uint32_t ptoTypeGetTileSpace(MlirType type);
+
+/// The 5-bit data type code that elements of the type `element` have in a tile;
+/// -1 where a tile cannot hold them. An i64 has the code of an unsigned 64-bit
+/// integer.
+MLIR_CAPI_EXPORTED int32_t ptoTypeGetTileDataType(MlirType element);
+
 //===----------------------------------------------------------------------===//
-// Matmuls
+// Matmuls of the PE array
 //===----------------------------------------------------------------------===//
 
-/// One matmul, whatever its variant.
+/// One matmul of the PE array, whatever its variant.
 typedef struct {
   MlirValue dst, accumulator, lhs, rhs, startIf, stopIf;
   /// The control byte; -1 for auto. An operation with a predicate and without
@@ -78,7 +99,7 @@ typedef struct {
   bool hasTile;
 } PtoMatmul;
 
-/// Fills in `matmul`. False where `op` is no matmul.
+/// Fills in `matmul`. False where `op` is no matmul of the PE array.
 MLIR_CAPI_EXPORTED bool ptoMatmulGet(MlirOperation op, PtoMatmul *matmul);
 
 /// Sets the flags and the zero-region code of a matmul; -1 removes. `acc` is a
@@ -88,6 +109,36 @@ MLIR_CAPI_EXPORTED void ptoMatmulSetAcc(MlirOperation op, int32_t acc,
 
 /// Removes `start_if` and `stop_if` of a matmul.
 MLIR_CAPI_EXPORTED void ptoMatmulDropPredicates(MlirOperation op);
+
+//===----------------------------------------------------------------------===//
+// Matmuls of the tile ISA
+//===----------------------------------------------------------------------===//
+
+/// One matmul of the tile ISA, whatever its variant. An operand that the
+/// operation does not have is null.
+typedef struct {
+  /// What is summed; a scale is null where its side has none.
+  MlirValue accumulator, lhs, lhsScale, rhs, rhsScale, bias;
+  /// The destinations.
+  MlirValue dst, rowMax, groupMax;
+  /// The sources of post-processing. `quant` and `prelu` are an i64 or a tile.
+  MlirValue cScale, rowMaxIn, quant, prelu;
+  /// The 5-bit CUBE function code: bits 0 and 1 bias and accumulator, bit 2
+  /// block scales, bit 4 the matrix-vector form.
+  uint32_t function;
+  /// The 3-bit code of the rounding control.
+  uint32_t rmode;
+  /// The processing elements that take part, element i being bit 3 - i.
+  uint32_t mask;
+  /// The numbers of `post`, 0 where it is absent.
+  uint32_t preQuant, relu, group;
+  bool sat, transA, transB;
+  /// The flags of `post`.
+  bool hasPost, rowMaxEnable, groupMaxEnable, rowMaxInit, maxAbs;
+} PtoTileOp;
+
+/// Fills in `tileOp`. False where `op` is no matmul of the tile ISA.
+MLIR_CAPI_EXPORTED bool ptoTileOpGet(MlirOperation op, PtoTileOp *tileOp);
 
 //===----------------------------------------------------------------------===//
 // Allocations
@@ -104,6 +155,20 @@ typedef struct {
 
 /// Fills in `alloc`. False where `op` is neither.
 MLIR_CAPI_EXPORTED bool ptoAllocGet(MlirOperation op, PtoAlloc *alloc);
+
+/// A tile_alloc.
+typedef struct {
+  MlirValue result;
+  /// A PtoTileSpace.
+  uint32_t space;
+  /// The size code, and the bytes it stands for.
+  uint32_t sizeCode, bytes;
+  /// Whether the operation says the size. If not, it is the smallest that fits.
+  bool sized;
+} PtoTileAlloc;
+
+/// Fills in `alloc`. False where `op` is no tile_alloc.
+MLIR_CAPI_EXPORTED bool ptoTileAllocGet(MlirOperation op, PtoTileAlloc *alloc);
 
 //===----------------------------------------------------------------------===//
 // Instructions

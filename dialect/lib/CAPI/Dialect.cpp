@@ -8,6 +8,7 @@
 #include "pto-c/Dialect.h"
 #include "PTO/IR/PTOOps.h"
 #include "PTO/IR/Targets.h"
+#include "PTO/IR/TileIsa.h"
 #include "mlir/CAPI/IR.h"
 #include "mlir/CAPI/Registration.h"
 #include "mlir/Interfaces/ViewLikeInterface.h"
@@ -22,10 +23,19 @@ MLIR_DEFINE_CAPI_DIALECT_REGISTRATION(PTO, pto, mlir::pto::PTODialect)
 // Kinds
 //===----------------------------------------------------------------------===//
 
+/// The kind of a matmul of both machines, `pe` on the PE array.
+template <typename Matmul>
+static PtoOpKind getKind(Matmul matmul, PtoOpKind pe) {
+  return matmul.isTile() ? PtoOpTileMatmul : pe;
+}
+
 uint32_t ptoOpGetKind(MlirOperation op) {
   return TypeSwitch<Operation *, PtoOpKind>(unwrap(op))
-      .Case<TMatmulOp>([](auto) { return PtoOpMatmul; })
-      .Case<TMatmulAccOp>([](auto) { return PtoOpMatmulAcc; })
+      .Case<TMatmulOp>([](auto op) { return getKind(op, PtoOpMatmul); })
+      .Case<TMatmulAccOp>([](auto op) { return getKind(op, PtoOpMatmulAcc); })
+      .Case<TMatmulBiasOp, TMatmulMxOp, TMatmulMxAccOp, TMatmulMxBiasOp>(
+          [](auto) { return PtoOpTileMatmul; })
+      .Case<TileAllocOp>([](auto) { return PtoOpTileAlloc; })
       .Case<PsumAllocOp>([](auto) { return PtoOpPsumAlloc; })
       .Case<SbufAllocOp>([](auto) { return PtoOpSbufAlloc; })
       .Case<MemsetOp>([](auto) { return PtoOpMemset; })
@@ -54,13 +64,39 @@ uint32_t ptoTypeGetSpace(MlirType type) {
   }
 }
 
+uint32_t ptoTypeGetTileSpace(MlirType type) {
+  auto memref = dyn_cast<BaseMemRefType>(unwrap(type));
+  std::optional<MemorySpace> space;
+  if (memref)
+    space = getMemorySpace(memref);
+  if (!space)
+    return PtoTileSpaceNone;
+  switch (*space) {
+  case MemorySpace::cube_m16:
+    return PtoTileSpaceCubeM16;
+  case MemorySpace::cube_m32:
+    return PtoTileSpaceCubeM32;
+  case MemorySpace::cube_n8:
+    return PtoTileSpaceCubeN8;
+  case MemorySpace::shared:
+    return PtoTileSpaceShared;
+  default:
+    return PtoTileSpaceNone;
+  }
+}
+
+int32_t ptoTypeGetTileDataType(MlirType element) {
+  std::optional<TileType> type = getTileType(unwrap(element));
+  return type ? static_cast<int32_t>(*type) : -1;
+}
+
 //===----------------------------------------------------------------------===//
-// Matmuls
+// Matmuls of the PE array
 //===----------------------------------------------------------------------===//
 
 bool ptoMatmulGet(MlirOperation op, PtoMatmul *matmul) {
   auto source = dyn_cast<MatmulOpInterface>(unwrap(op));
-  if (!source)
+  if (!source || cast<TileOpInterface>(unwrap(op)).isTile())
     return false;
   matmul->dst = wrap(Value(source.getDst()));
   matmul->accumulator = wrap(source.getAccumulatorOrNull());
@@ -105,6 +141,50 @@ void ptoMatmulDropPredicates(MlirOperation op) {
 }
 
 //===----------------------------------------------------------------------===//
+// Matmuls of the tile ISA
+//===----------------------------------------------------------------------===//
+
+bool ptoTileOpGet(MlirOperation op, PtoTileOp *tileOp) {
+  auto source = dyn_cast<TileOpInterface>(unwrap(op));
+  if (!source || !source.isTile())
+    return false;
+  TileOperands operands = getTileOperands(source);
+  auto get = [&](TileRole role) { return wrap(operands[role]); };
+  *tileOp = PtoTileOp{};
+  tileOp->accumulator = get(TileRole::accumulator);
+  tileOp->lhs = get(TileRole::lhs);
+  tileOp->lhsScale = get(TileRole::lhs_scale);
+  tileOp->rhs = get(TileRole::rhs);
+  tileOp->rhsScale = get(TileRole::rhs_scale);
+  tileOp->bias = get(TileRole::bias);
+  tileOp->dst = get(TileRole::dst);
+  tileOp->rowMax = get(TileRole::row_max);
+  tileOp->groupMax = get(TileRole::group_max);
+  tileOp->cScale = get(TileRole::c_scale);
+  tileOp->rowMaxIn = get(TileRole::row_max_in);
+  tileOp->quant = get(TileRole::quant);
+  tileOp->prelu = get(TileRole::prelu);
+  tileOp->function = getTileFunction(source);
+  tileOp->rmode =
+      static_cast<uint32_t>(source.getRmode().value_or(RMode::Default));
+  tileOp->mask = source.getMask().value_or(kAllElements);
+  tileOp->sat = source.getSat();
+  tileOp->transA = source.getTransA();
+  tileOp->transB = source.getTransB();
+  if (std::optional<PostAttr> post = source.getPost()) {
+    tileOp->hasPost = true;
+    tileOp->preQuant = post->getPreQuant();
+    tileOp->relu = post->getRelu();
+    tileOp->group = post->getGroup();
+    tileOp->rowMaxEnable = post->getRowMax();
+    tileOp->groupMaxEnable = post->getGroupMax();
+    tileOp->rowMaxInit = post->getRowMaxInit();
+    tileOp->maxAbs = post->getMaxAbs();
+  }
+  return true;
+}
+
+//===----------------------------------------------------------------------===//
 // Allocations
 //===----------------------------------------------------------------------===//
 
@@ -132,6 +212,18 @@ bool ptoAllocGet(MlirOperation op, PtoAlloc *alloc) {
     return true;
   }
   return false;
+}
+
+bool ptoTileAllocGet(MlirOperation op, PtoTileAlloc *alloc) {
+  auto tile = dyn_cast<TileAllocOp>(unwrap(op));
+  if (!tile)
+    return false;
+  uint32_t code = tile.getSizeCode();
+  *alloc = {wrap(Value(tile.getBuffer())),
+            ptoTypeGetTileSpace(wrap(Type(tile.getBuffer().getType()))), code,
+            static_cast<uint32_t>(getSizeCodeBytes(code)),
+            static_cast<bool>(tile.getSizeAttr())};
+  return true;
 }
 
 //===----------------------------------------------------------------------===//
@@ -267,6 +359,9 @@ static bool isEffectOn(const MemoryEffects::EffectInstance &effect,
 
 uint32_t ptoOpOperandEffects(MlirOperation op, uint32_t index) {
   OpOperand &operand = unwrap(op)->getOpOperand(index);
+  // A parameter of a tile matmul is declared as read, be it a tile or a scalar.
+  if (operand.get().getType().isIntOrIndexOrFloat())
+    return 0;
   auto interface = dyn_cast<MemoryEffectOpInterface>(unwrap(op));
   if (!interface)
     return isa<BaseMemRefType>(operand.get().getType()) ? reads | writes : 0;

@@ -12,7 +12,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "PTO/IR/PTOOps.h"
-#include "mlir/IR/Matchers.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/PatternMatch.h"
 
 using namespace mlir;
@@ -54,11 +54,14 @@ struct FoldConstantPredicate
 private:
   /// Whether `predicate` is there and constant; its value goes to `holds`.
   static bool matchConstant(Value predicate, bool &holds) {
-    APInt value;
-    if (!predicate || !matchPattern(predicate, m_ConstantInt(&value)))
+    if (!predicate)
       return false;
-    holds = !value.isZero();
-    return true;
+    // The function of the MLIR library, not a matcher: a matcher is compiled
+    // here, and where this library hides its symbols, as in a plugin, its id of
+    // the constant trait is another than that of a library of another compiler.
+    std::optional<int64_t> value = getConstantIntValue(predicate);
+    holds = value && *value != 0;
+    return value.has_value();
   }
 };
 

@@ -14,6 +14,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "PTO/IR/PTOOps.h"
+#include "PTO/IR/TileIsa.h"
 #include "Verification.h"
 
 using namespace mlir;
@@ -259,20 +260,53 @@ LogicalResult MatmulVerifier::verifyZeroRegion() {
   return success();
 }
 
-/// The generic form can name groups of any size. The accessors of an operand rely
-/// on its group, so this comes before everything else.
-static LogicalResult verifyOperandGroups(MatmulOpInterface op) {
-  ArrayRef<int32_t> sizes = op.getOperandGroupSizes();
-  for (int32_t size : sizes.take_front(op.getMandatoryGroupCount()))
-    if (size != 1)
-      return op->emitOpError() << "expected one operand in each of the first "
-                               << op.getMandatoryGroupCount()
-                               << " groups, found " << size
-                               << " [pto:operand-groups]";
+/// What only the tile ISA has must not stand on the PE array.
+static LogicalResult verifyNoTileClauses(TileOpInterface op) {
+  auto fail = [&](StringRef found) {
+    return op->emitOpError() << "expected only clauses of the PE array for a "
+                                "destination in psum, "
+                                "found "
+                             << found << " [pto:machine-clause]";
+  };
+  TileOperands operands = getTileOperands(op);
+  for (TileRole role :
+       {TileRole::c_scale, TileRole::row_max_in, TileRole::quant,
+        TileRole::prelu, TileRole::row_max, TileRole::group_max})
+    if (operands[role])
+      return fail(stringifyTileRole(role));
+  for (auto [name, isSet] :
+       {std::pair("rmode", op.getRmode().has_value()),
+        std::pair("sat", op.getSat()), std::pair("trans_a", op.getTransA()),
+        std::pair("trans_b", op.getTransB()), std::pair("gemv", op.getGemv()),
+        std::pair("mask", op.getMask().has_value()),
+        std::pair("post", op.getPost().has_value())})
+    if (isSet)
+      return fail(name);
+  return success();
+}
+
+/// What only the PE array has must not stand on tiles.
+static LogicalResult verifyNoPeClauses(MatmulOpInterface op) {
+  for (auto [name, isSet] :
+       {std::pair("tile", op.getTileSize() || op.getTilePosition()),
+        std::pair("acc", op.getAcc().has_value()),
+        std::pair("zero_region", op.getZeroRegion().has_value()),
+        std::pair("start_if", static_cast<bool>(op.getStartIfOrNull())),
+        std::pair("stop_if", static_cast<bool>(op.getStopIfOrNull()))})
+    if (isSet)
+      return op->emitOpError()
+             << "expected only clauses of the tile ISA for a destination in a "
+                "tile, found "
+             << name << " [pto:machine-clause]";
   return success();
 }
 
 LogicalResult common::verifyMatmul(MatmulOpInterface op) {
-  return success(succeeded(verifyOperandGroups(op)) &&
-                 succeeded(MatmulVerifier(op).verify()));
+  auto tileOp = cast<TileOpInterface>(op.getOperation());
+  if (failed(verifyOperandGroups(tileOp)))
+    return failure();
+  if (tileOp.isTile())
+    return verifyNoPeClauses(op);
+  return success(succeeded(MatmulVerifier(op).verify()) &&
+                 succeeded(verifyNoTileClauses(tileOp)));
 }

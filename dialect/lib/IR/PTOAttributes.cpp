@@ -120,6 +120,18 @@ void EngineAttr::print(AsmPrinter &printer) const {
   printer << '<' << stringifyEngine(getValue()) << '>';
 }
 
+Attribute RModeAttr::parse(AsmParser &parser, Type) {
+  RMode mode{};
+  if (parser.parseLess() || parseWord(parser, getMaxEnumValForRMode(), mode) ||
+      parser.parseGreater())
+    return {};
+  return get(parser.getContext(), mode);
+}
+
+void RModeAttr::print(AsmPrinter &printer) const {
+  printer << '<' << stringifyRMode(getValue()) << '>';
+}
+
 //===----------------------------------------------------------------------===//
 // Memory spaces, registration
 //===----------------------------------------------------------------------===//

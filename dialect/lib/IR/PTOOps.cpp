@@ -26,14 +26,17 @@ using namespace mlir::pto;
 /// said by a clause.
 static bool isWrittenInDictionary(StringRef name) {
   return llvm::is_contained<StringRef>(
-      {"inserted", "inserted_after", "inserted_token", "ulp"}, name);
+      {"inserted", "inserted_after", "inserted_token", "ulp", "rmode", "sat",
+       "trans_a", "trans_b", "gemv", "mask", "post"},
+      name);
 }
 
 /// Words that begin a clause: one of them where the dictionary begins means
 /// that the clause is repeated or out of order.
 static constexpr StringRef clauseWords[] = {
-    "bank",        "offset",   "partition", "tile",   "at",   "acc",
-    "zero_region", "start_if", "stop_if",   "engine", "after"};
+    "bank",    "offset",      "partition", "size",    "tile",    "at",
+    "acc",     "zero_region", "start_if",  "stop_if", "engine",  "after",
+    "c_scale", "row_max_in",  "quant",     "prelu",   "row_max", "group_max"};
 
 ParseResult common::parseDictionary(OpAsmParser &parser,
                                     NamedAttrList &attributes, StringRef name,
@@ -141,6 +144,20 @@ static void printOperands(OpAsmPrinter &printer, Operation *,
   printer << operands;
 }
 
+/// An operand and its type.
+static ParseResult
+parseTypedOperand(OpAsmParser &parser,
+                  std::optional<OpAsmParser::UnresolvedOperand> &operand,
+                  Type &type) {
+  return failure(parser.parseOperand(operand.emplace()) ||
+                 parser.parseColonType(type));
+}
+
+static void printTypedOperand(OpAsmPrinter &printer, Operation *, Value operand,
+                              Type type) {
+  printer << operand << " : " << type;
+}
+
 /// The type behind the arrow.
 static ParseResult parseTokenType(OpAsmParser &parser, Type &type) {
   return parser.parseType(type);
@@ -151,11 +168,161 @@ static void printTokenType(OpAsmPrinter &printer, Operation *, Type type) {
 }
 
 //===----------------------------------------------------------------------===//
+// Sources with block scales
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+using ParsedOperand = OpAsmParser::UnresolvedOperand;
+using OptionalOperand = std::optional<ParsedOperand>;
+
+/// The sources of one operation with block scales while they are parsed: the
+/// operands in order, a colon, and their types in order. A scale is left out
+/// where its side has none, so the types say which operand is which.
+class ScaledSourceParser {
+public:
+  ScaledSourceParser(OpAsmParser &parser, bool hasAccumulator, bool hasBias)
+      : parser(parser), hasAccumulator(hasAccumulator),
+        count(2 + hasAccumulator + hasBias) {}
+
+  ParseResult parse() {
+    SMLoc loc = parser.getCurrentLocation();
+    if (parser.parseOperandList(operands) || parser.parseColonTypeList(types))
+      return failure();
+    if (operands.size() != types.size())
+      return parser.emitError(loc) << "expected " << operands.size()
+                                   << " types, found " << types.size();
+    if (operands.size() < count || operands.size() > count + 2)
+      return parser.emitError(loc)
+             << "expected " << count << " to " << count + 2
+             << " operands, found " << operands.size()
+             << " [pto:tile-source-count]";
+    unsigned scales = operands.size() - count;
+    hasLhsScale =
+        scales == 2 || (scales == 1 && isScaled(types[hasAccumulator]));
+    hasRhsScale = scales == 2 || (scales == 1 && !hasLhsScale);
+    return success();
+  }
+
+  /// Hands out the next operand.
+  void take(ParsedOperand &operand, Type &type) {
+    operand = operands[next];
+    type = types[next++];
+  }
+
+  void takeSides(ParsedOperand &lhs, Type &lhsType, OptionalOperand &lhsScale,
+                 Type &lhsScaleType, ParsedOperand &rhs, Type &rhsType,
+                 OptionalOperand &rhsScale, Type &rhsScaleType) {
+    take(lhs, lhsType);
+    if (hasLhsScale)
+      take(lhsScale.emplace(), lhsScaleType);
+    take(rhs, rhsType);
+    if (hasRhsScale)
+      take(rhsScale.emplace(), rhsScaleType);
+  }
+
+private:
+  static bool isScaled(Type type) {
+    auto memref = dyn_cast<MemRefType>(type);
+    return !memref || !isa<Float16Type, BFloat16Type>(memref.getElementType());
+  }
+
+  OpAsmParser &parser;
+  bool hasAccumulator;
+  size_t count;
+  bool hasLhsScale = false, hasRhsScale = false;
+  SmallVector<ParsedOperand> operands;
+  SmallVector<Type> types;
+  unsigned next = 0;
+};
+
+} // namespace
+
+static ParseResult parseScaledSources(OpAsmParser &parser, ParsedOperand &lhs,
+                                      Type &lhsType, OptionalOperand &lhsScale,
+                                      Type &lhsScaleType, ParsedOperand &rhs,
+                                      Type &rhsType, OptionalOperand &rhsScale,
+                                      Type &rhsScaleType) {
+  ScaledSourceParser sources(parser, /*hasAccumulator=*/false,
+                             /*hasBias=*/false);
+  if (sources.parse())
+    return failure();
+  sources.takeSides(lhs, lhsType, lhsScale, lhsScaleType, rhs, rhsType,
+                    rhsScale, rhsScaleType);
+  return success();
+}
+
+static ParseResult parseAccumulatedScaledSources(
+    OpAsmParser &parser, ParsedOperand &accumulator, Type &accumulatorType,
+    ParsedOperand &lhs, Type &lhsType, OptionalOperand &lhsScale,
+    Type &lhsScaleType, ParsedOperand &rhs, Type &rhsType,
+    OptionalOperand &rhsScale, Type &rhsScaleType) {
+  ScaledSourceParser sources(parser, /*hasAccumulator=*/true,
+                             /*hasBias=*/false);
+  if (sources.parse())
+    return failure();
+  sources.take(accumulator, accumulatorType);
+  sources.takeSides(lhs, lhsType, lhsScale, lhsScaleType, rhs, rhsType,
+                    rhsScale, rhsScaleType);
+  return success();
+}
+
+static ParseResult
+parseBiasedScaledSources(OpAsmParser &parser, ParsedOperand &lhs, Type &lhsType,
+                         OptionalOperand &lhsScale, Type &lhsScaleType,
+                         ParsedOperand &rhs, Type &rhsType,
+                         OptionalOperand &rhsScale, Type &rhsScaleType,
+                         ParsedOperand &bias, Type &biasType) {
+  ScaledSourceParser sources(parser, /*hasAccumulator=*/false,
+                             /*hasBias=*/true);
+  if (sources.parse())
+    return failure();
+  sources.takeSides(lhs, lhsType, lhsScale, lhsScaleType, rhs, rhsType,
+                    rhsScale, rhsScaleType);
+  sources.take(bias, biasType);
+  return success();
+}
+
+/// Prints those of `sources` that are there.
+static void printSources(OpAsmPrinter &printer, ArrayRef<Value> sources) {
+  auto present = llvm::make_filter_range(
+      sources, [](Value source) { return static_cast<bool>(source); });
+  llvm::interleaveComma(present, printer);
+  printer << " : ";
+  llvm::interleaveComma(present, printer,
+                        [&](Value source) { printer << source.getType(); });
+}
+
+static void printScaledSources(OpAsmPrinter &printer, Operation *, Value lhs,
+                               Type, Value lhsScale, Type, Value rhs, Type,
+                               Value rhsScale, Type) {
+  printSources(printer, {lhs, lhsScale, rhs, rhsScale});
+}
+
+static void printAccumulatedScaledSources(OpAsmPrinter &printer, Operation *,
+                                          Value accumulator, Type, Value lhs,
+                                          Type, Value lhsScale, Type, Value rhs,
+                                          Type, Value rhsScale, Type) {
+  printSources(printer, {accumulator, lhs, lhsScale, rhs, rhsScale});
+}
+
+static void printBiasedScaledSources(OpAsmPrinter &printer, Operation *,
+                                     Value lhs, Type, Value lhsScale, Type,
+                                     Value rhs, Type, Value rhsScale, Type,
+                                     Value bias, Type) {
+  printSources(printer, {lhs, lhsScale, rhs, rhsScale, bias});
+}
+
+//===----------------------------------------------------------------------===//
 // Methods of the interfaces
 //===----------------------------------------------------------------------===//
 
 Engine TMatmulOp::getExecutingEngine() { return Engine::pe; }
 Engine TMatmulAccOp::getExecutingEngine() { return Engine::pe; }
+Engine TMatmulBiasOp::getExecutingEngine() { return Engine::pe; }
+Engine TMatmulMxOp::getExecutingEngine() { return Engine::pe; }
+Engine TMatmulMxAccOp::getExecutingEngine() { return Engine::pe; }
+Engine TMatmulMxBiasOp::getExecutingEngine() { return Engine::pe; }
 
 Engine MemsetOp::getExecutingEngine() {
   return getEngine().value_or(Engine::vector);
@@ -168,7 +335,28 @@ Engine CopyOp::getExecutingEngine() {
 Value TMatmulOp::getAccumulatorOrNull() { return {}; }
 Value TMatmulAccOp::getAccumulatorOrNull() { return getAccumulator(); }
 
+static bool isIn(MemRefType type, MemorySpace space) {
+  return getMemorySpace(type) == space;
+}
+
+/// Whether a matmul of both machines is one of the tile ISA: its destination is
+/// a tile, and no operand is where only the PE array reads.
+template <typename Matmul> static bool isTileMatmul(Matmul op) {
+  std::optional<MemorySpace> space = getMemorySpace(op.getDst().getType());
+  return space && isTileSpace(*space) &&
+         !isIn(op.getLhs().getType(), MemorySpace::sbuf) &&
+         !isIn(op.getRhs().getType(), MemorySpace::sbuf);
+}
+
+bool TMatmulOp::isTile() { return isTileMatmul(*this); }
+bool TMatmulAccOp::isTile() { return isTileMatmul(*this); }
+bool TMatmulBiasOp::isTile() { return true; }
+bool TMatmulMxOp::isTile() { return true; }
+bool TMatmulMxAccOp::isTile() { return true; }
+bool TMatmulMxBiasOp::isTile() { return true; }
+
 #include "PTO/IR/PTOInterfaces.cpp.inc"
+#include "PTO/IR/PTOTileInterfaces.cpp.inc"
 
 #define GET_OP_CLASSES
 #include "PTO/IR/PTOOps.cpp.inc"

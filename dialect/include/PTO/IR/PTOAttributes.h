@@ -9,6 +9,7 @@
 #define PTO_IR_PTOATTRIBUTES_H
 
 #include "mlir/IR/BuiltinAttributes.h"
+#include "mlir/IR/BuiltinTypeInterfaces.h"
 #include "mlir/IR/DialectImplementation.h"
 #include "mlir/IR/Types.h"
 

@@ -9,17 +9,10 @@
 #define PTO_IR_PTOATTRIBUTES
 
 include "PTO/IR/PTODialect.td"
+include "PTO/IR/PTOTileAttributes.td"
 include "Targets.td"
 include "mlir/IR/AttrTypeBase.td"
 include "mlir/IR/EnumAttr.td"
-
-// An enum as an attribute, written `#pto.mnemonic<word>`. Parser and printer are
-// in PTOAttributes.cpp, for the sake of one error that lists the words.
-class PTO_WordAttr<EnumInfo words, string mnemonic>
-    : EnumAttr<PTO_Dialect, words, mnemonic> {
-  let assemblyFormat = ?;
-  let hasCustomAssemblyFormat = 1;
-}
 
 //===----------------------------------------------------------------------===//
 // Memory spaces
@@ -45,8 +38,10 @@ def PTO_MemAttr : PTO_WordAttr<PTO_MemorySpace, "mem"> {
     * `sbuf`: the operands of the PE array. Dimension 0 is the partition.
     * `psum`: where the PE array accumulates. Dimension 0 is the partition;
       every element takes a cell of four bytes, whatever its type.
-    * `cube_m16`, `cube_m32`, `cube_n8`, `shared`: tile registers of the tile
-      ISA. They parse; the operations of the PE machine refuse them.
+    * `cube_m16`, `cube_m32`: Local tiles of the tile ISA for left operands and
+      accumulators of at most 16 or 32 rows.
+    * `cube_n8`: Local tiles for right operands.
+    * `shared`: row-major tiles that all processing elements of a core read.
   }];
 }
 

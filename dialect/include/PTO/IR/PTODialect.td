@@ -9,6 +9,7 @@
 #define PTO_IR_PTODIALECT
 
 include "mlir/IR/DialectBase.td"
+include "mlir/IR/EnumAttr.td"
 
 def PTO_Dialect : Dialect {
   let name = "pto";
@@ -71,6 +72,14 @@ def PTO_Dialect : Dialect {
     void registerAttributes();
     void registerTypes();
   }];
+}
+
+// An enum as an attribute, written `#pto.mnemonic<word>`. Parser and printer are
+// in PTOAttributes.cpp, for the sake of one error that lists the words.
+class PTO_WordAttr<EnumInfo words, string mnemonic>
+    : EnumAttr<PTO_Dialect, words, mnemonic> {
+  let assemblyFormat = ?;
+  let hasCustomAssemblyFormat = 1;
 }
 
 #endif // PTO_IR_PTODIALECT

@@ -46,17 +46,12 @@ def PTO_MatmulOpInterface
     : OpInterface<"MatmulOpInterface", [PTO_EngineOpInterface]> {
   let cppNamespace = "::mlir::pto";
   let description = [{
-    A variant of the matmul instruction. Verification, canonicalization and the
-    C accessors are written once, on this interface, so that no variant can miss
-    a rule.
+    A variant of the matmul instruction of the PE array. Verification,
+    canonicalization and the C accessors are written once, on this interface, so
+    that no variant can miss a rule. The variants are operations of the tile ISA
+    too (TileOpInterface), where their destination is a tile.
   }];
   let methods = [
-    StaticInterfaceMethod<"How many operand groups, from the first, hold one operand each.",
-      "unsigned", "getMandatoryGroupCount", (ins), [{}],
-      [{ return ConcreteOp::mandatoryGroupCount; }]>,
-    InterfaceMethod<"The sizes of all operand groups.",
-      "::llvm::ArrayRef<int32_t>", "getOperandGroupSizes", (ins), [{}],
-      [{ return $_op.getProperties().operandSegmentSizes; }]>,
     InterfaceMethod<"The accumulator operand, or null where the variant has none.",
       "::mlir::Value", "getAccumulatorOrNull">,
     InterfaceMethod<"The stationary operand, `[K, M]`.",

@@ -28,16 +28,43 @@ struct SbufResource : SideEffects::Resource::Base<SbufResource> {
   StringRef getName() final { return "SBUF"; }
 };
 
+/// What tiles are allocated from.
+struct TileResource : SideEffects::Resource::Base<TileResource> {
+  StringRef getName() final { return "tile"; }
+};
+
 class EngineOpInterface;
 class MatmulOpInterface;
+class TileOpInterface;
+
+/// The sizes of the operand groups in the generic form. The last six groups of
+/// a matmul, which post-processing on tiles takes, may be left out together.
+template <size_t groupCount>
+LogicalResult
+convertFromAttribute(std::array<int32_t, groupCount> &sizes,
+                     Attribute attribute,
+                     function_ref<InFlightDiagnostic()> emitError) {
+  constexpr size_t optionalCount = 6;
+  static_assert(groupCount > optionalCount);
+  auto given = dyn_cast_or_null<DenseI32ArrayAttr>(attribute);
+  size_t count = groupCount;
+  if (given && given.size() == groupCount - optionalCount)
+    count -= optionalCount;
+  sizes.fill(0);
+  return mlir::convertFromAttribute(
+      MutableArrayRef<int32_t>(sizes.data(), count), attribute, emitError);
+}
 
 namespace common {
 
 /// The facts of one instruction: its tokens and its marks.
 LogicalResult verifyEngineOp(EngineOpInterface op);
 
-/// The facts of one matmul, whatever its variant.
+/// The facts of one matmul of the PE array, whatever its variant.
 LogicalResult verifyMatmul(MatmulOpInterface op);
+
+/// The facts of one matmul of the tile ISA, whatever its variant.
+LogicalResult verifyTileOp(TileOpInterface op);
 
 using InherentAttributeVerifier = LogicalResult (*)(
     OperationName, NamedAttrList &, function_ref<InFlightDiagnostic()>);
@@ -56,6 +83,7 @@ void printDictionary(OpAsmPrinter &printer, DictionaryAttr attributes,
 } // namespace mlir::pto
 
 #include "PTO/IR/PTOInterfaces.h.inc"
+#include "PTO/IR/PTOTileInterfaces.h.inc"
 
 #define GET_OP_CLASSES
 #include "PTO/IR/PTOOps.h.inc"

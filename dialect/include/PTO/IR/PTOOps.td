@@ -14,40 +14,8 @@
 #ifndef PTO_IR_PTOOPS
 #define PTO_IR_PTOOPS
 
-include "PTO/IR/PTOAttributes.td"
-include "PTO/IR/PTOInterfaces.td"
-include "mlir/Interfaces/SideEffectInterfaces.td"
-
-// A buffer. What else it must be depends on the operation, which verifies it.
-def PTO_Buffer : Type<AnyMemRef.predicate, "a memref", "::mlir::MemRefType">;
-
-// Allocations and matmuls name these as what they touch. Neither a store to a
-// memref nor another allocation can stand for them.
-def PTO_PsumResource : Resource<"::mlir::pto::PsumResource">;
-def PTO_SbufResource : Resource<"::mlir::pto::SbufResource">;
-
-// The dictionary of every operation is read and written in one way: it may hold
-// what no clause says, and what a clause says is refused there.
-class PTO_Op<string mnemonic, list<Trait> traits = []>
-    : Op<PTO_Dialect, mnemonic, traits> {
-  string dictionaryFormat = "`` custom<Dictionary>(attr-dict)";
-  code dictionaryMethods = [{
-    static ::mlir::ParseResult
-    parseDictionary(::mlir::OpAsmParser &parser,
-                    ::mlir::NamedAttrList &attributes) {
-      return ::mlir::pto::common::parseDictionary(
-          parser, attributes, getOperationName(), getAttributeNames(),
-          verifyInherentAttrs);
-    }
-    static void printDictionary(::mlir::OpAsmPrinter &printer,
-                                ::mlir::Operation *op,
-                                ::mlir::DictionaryAttr attributes) {
-      ::mlir::pto::common::printDictionary(printer, attributes,
-                                           getAttributeNames());
-    }
-  }];
-  let extraClassDeclaration = dictionaryMethods;
-}
+include "PTO/IR/PTOOpBase.td"
+include "PTO/IR/PTOTileOps.td"
 
 //===----------------------------------------------------------------------===//
 // Allocations
@@ -113,65 +81,66 @@ def PTO_SbufAllocOp : PTO_Op<"sbuf_alloc"> {
 // Instructions
 //===----------------------------------------------------------------------===//
 
-// An instruction. Each variant appends its own attributes and operand groups to
-// `engineAttributes`, and ends its format with `tokenFormat`.
-class PTO_EngineOp<string mnemonic, list<Trait> traits = []>
-    : PTO_Op<mnemonic, traits> {
-  // Marks of legalization; see EngineOpInterface.
-  dag engineAttributes = (ins
-    OptionalAttr<DenseI32ArrayAttr>:$inserted_after,
-    UnitAttr:$inserted_token);
-  let results = (outs Optional<PTO_TokenType>:$token);
-
-  string afterFormat = "(`after` `(` custom<Operands>($after)^ `)`)?";
-  string tokenFormat =
-    "(`->` custom<TokenType>(type($token))^)?" # dictionaryFormat;
-}
-
-// One variant of the matmul instruction. `sources` are its `ins` operands in
+// A matmul instruction of both machines: of the PE array where its destination is
+// in psum, of the tile ISA where it is a tile. `sources` are its `ins` operands in
 // order, and `sourceNames` their names; every variant has `lhs` and `rhs`.
 //
-// Further operand groups of the tile ISA (c_scale, row_max_in, quant, prelu,
-// row_max, group_max) belong after `after`, in the arguments and in the format.
-class PTO_MatmulOp<string mnemonic, dag sources, list<string> sourceNames>
+// What belongs to one machine only is refused by the verifier on the other:
+// the PE array's operands, attributes and clauses are in this class, the tile
+// ISA's are those called PTO_Tile..., from PTOTileOps.td.
+class PTO_MatmulOp<string mnemonic, int tileFunction, dag sources,
+                   list<string> sourceNames>
     : PTO_EngineOp<mnemonic, [
         AttrSizedOperandSegments,
         DeclareOpInterfaceMethods<PTO_MatmulOpInterface, ["getAccumulatorOrNull"]>,
+        DeclareOpInterfaceMethods<PTO_TileOpInterface, ["isTile"]>,
         DeclareOpInterfaceMethods<PTO_EngineOpInterface, ["getExecutingEngine"]>,
         MemoryEffects<[MemWrite<PTO_PsumResource>]>]> {
+  dag peOperands = (ins
+    Optional<I1>:$start_if,
+    Optional<I1>:$stop_if);
+  dag peAttributes = (ins
+    OptionalAttr<DenseI32ArrayAttr>:$tile_size,
+    OptionalAttr<DenseI32ArrayAttr>:$tile_position,
+    OptionalAttr<PTO_AccAttr>:$acc,
+    OptionalAttr<I64Attr>:$zero_region);
+  string peClauses =
+    "(custom<Tile>($tile_size, $tile_position)^)?" #
+    "(`acc` `` $acc^)?" #
+    "(`zero_region` `(` $zero_region^ `)`)?" #
+    "(`start_if` `(` custom<Operand>($start_if)^ `)`)?" #
+    "(`stop_if` `(` custom<Operand>($stop_if)^ `)`)?";
+
   let arguments = !con(
     sources,
     (ins
-      Arg<PTO_Buffer, "the destination, `[M, N]` in psum",
-          [MemRead, MemWrite]>:$dst,
-      Optional<I1>:$start_if,
-      Optional<I1>:$stop_if,
-      Variadic<PTO_TokenType>:$after,
-      OptionalAttr<DenseI32ArrayAttr>:$tile_size,
-      OptionalAttr<DenseI32ArrayAttr>:$tile_position,
-      OptionalAttr<PTO_AccAttr>:$acc,
-      OptionalAttr<I64Attr>:$zero_region),
-    engineAttributes);
+      Arg<PTO_Buffer, "the destination, `[M, N]`", [MemRead, MemWrite]>:$dst),
+    peOperands,
+    (ins Variadic<PTO_TokenType>:$after),
+    PTO_TileOperands, peAttributes, PTO_TileAttributes, engineAttributes);
 
   let assemblyFormat =
     "`ins` `(` " #
       !interleave(!foreach(name, sourceNames, "$" # name), " `,` ") # " `:` " #
       !interleave(!foreach(name, sourceNames, "type($" # name # ")"), " `,` ") #
     " `)` `outs` `(` $dst `:` type($dst) `)`" #
-    "(custom<Tile>($tile_size, $tile_position)^)?" #
-    "(`acc` `` $acc^)?" #
-    "(`zero_region` `(` $zero_region^ `)`)?" #
-    "(`start_if` `(` custom<Operand>($start_if)^ `)`)?" #
-    "(`stop_if` `(` custom<Operand>($stop_if)^ `)`)?" #
-    afterFormat # tokenFormat;
+    !strconcat(peClauses, afterFormat, PTO_TileClauses, tokenFormat);
 
-  let extraClassDeclaration = dictionaryMethods # [{
-    static constexpr unsigned mandatoryGroupCount = }] #
-      !add(!size(sourceNames), 1) # [{;
-  }];
+  let extraClassDeclaration = dictionaryMethods #
+    PTO_TileTraits<tileFunction, !listconcat(
+        sourceNames, ["dst", "start_if", "stop_if", "after"])>.declarations;
 
-  // What every variant says about its clauses.
+  // What both variants say about their clauses.
   string clauseDescription = [{
+
+    Clauses of both machines:
+
+    | clause | meaning |
+    |---|---|
+    | `after(%t, ...)` | issue after the operations that made these tokens |
+    | `-> !pto.token` | give a token |
+
+    Clauses of the PE array:
 
     | clause | meaning |
     |---|---|
@@ -179,29 +148,42 @@ class PTO_MatmulOp<string mnemonic, dag sources, list<string> sourceNames>
     | `acc<...>` | the accumulate flags; absent, the compiler derives them |
     | `zero_region(code)` | the zero region is the aligned window of 2^code banks around the destination |
     | `start_if(%p)`, `stop_if(%p)` | START, STOP where the i1 `%p` holds, besides what `acc` says; with one of them an absent `acc` counts as `none` |
-    | `after(%t, ...)` | issue after the operations that made these tokens |
-    | `-> !pto.token` | give a token |
 
-    Reads and writes the destination, and may change pending cells anywhere in
-    PSUM: START reaches its whole zero region.
+    Clauses of the tile ISA, then attributes in the dictionary:
+
+    | clause | meaning |
+    |---|---|
+    | `c_scale(%s : T)` | divides row m of the accumulator by 2^s[m] first; on `_acc` operations into f32 |
+    | `row_max_in(%r : T)` | row maxima to begin with: `row_max_init` |
+    | `quant(%q : T)`, `prelu(%p : T)` | parameters of `pre_quant` and of `relu`: an i64 or a 1xN tile of i64, as the mode says |
+    | `row_max(%o : T)`, `group_max(%o : T)` | further outputs, present where `post` says so |
+    | `rmode = #pto.rmode<..>`, `sat` | rounding and saturation of the conversion |
+    | `trans_a`, `trans_b` | the Shared operand is stored transposed |
+    | `gemv` | the matrix-vector form: M is 1 and every operand Local |
+    | `mask = n` | the processing elements, element i being bit 3 - i: 0, 1, 2, 4, 8, 12, 14 or 15; absent, all four |
+    | `post = #pto.post<..>` | post-processing |
+
+    Declared effects are those of the PE array, for both machines: the destination
+    is read and written, and pending cells anywhere in PSUM may change, for START
+    reaches its whole zero region. On tiles this says more than happens.
   }];
 }
 
 defvar PTO_Lhs = (ins
-  Arg<PTO_Buffer, "the stationary operand, `[K, M]` in sbuf", [MemRead]>:$lhs);
+  Arg<PTO_Buffer, "the left operand: `[K, M]` in sbuf, or a tile `[M, K]`", [MemRead]>:$lhs);
 defvar PTO_Rhs = (ins
-  Arg<PTO_Buffer, "the moving operand, `[K, N]` in sbuf", [MemRead]>:$rhs);
+  Arg<PTO_Buffer, "the right operand, `[K, N]`", [MemRead]>:$rhs);
 defvar PTO_Accumulator = (ins
   Arg<PTO_Buffer, "the accumulator, `[M, N]`", [MemRead]>:$accumulator);
 
 def PTO_TMatmulOp
-    : PTO_MatmulOp<"tmatmul", !con(PTO_Lhs, PTO_Rhs), ["lhs", "rhs"]> {
-  let summary = "dst = lhs^T . rhs on the PE array";
+    : PTO_MatmulOp<"tmatmul", 0, !con(PTO_Lhs, PTO_Rhs), ["lhs", "rhs"]> {
+  let summary = "dst = lhs^T . rhs on the PE array; dst = lhs . rhs on tiles";
   let description = [{
-    Overwrites `dst[M, N]` with the product of `lhs[K, M]`, transposed, and
-    `rhs[K, N]`. K is at most 128 (PE rows, SBUF partitions of both operands),
-    M at most 128 (PE columns, PSUM partitions), N at most 512 cells of PSUM,
-    on trn3 4096.
+    On the PE array: overwrites `dst[M, N]` in psum with the product of
+    `lhs[K, M]`, transposed, and `rhs[K, N]`, both in sbuf. K is at most 128 (PE
+    rows, SBUF partitions of both operands), M at most 128 (PE columns, PSUM
+    partitions), N at most 512 cells of PSUM, on trn3 4096.
 
     ```mlir
     pto.tmatmul ins(%w, %x : TW, TX) outs(%acc : TC)
@@ -212,16 +194,31 @@ def PTO_TMatmulOp
     Operands: f8E4M3FN, f8E5M2, f8E3M4, bf16, f16, tf32 or f32, the last two
     only among themselves, into f32 (on trn3 also bf16); or i8, si8 or ui8 into
     i32. Each product and each sum is rounded to f32, K ascending.
+
+    On tiles: overwrites the tile `dst[M, N]` with the product of `lhs[M, K]` and
+    `rhs[K, N]`, post-processed. `lhs` and `dst` are in cube_m16 or cube_m32, of
+    at most 16 or 32 rows, `rhs` in cube_n8; or `rhs`, or both, are Shared.
+
+    ```mlir
+    pto.tmatmul ins(%a, %b : memref<16x64xf16, #pto.mem<cube_m16>>, memref<64x32xf16, #pto.mem<cube_n8>>)
+        outs(%d : memref<16x32xsi8, #pto.mem<cube_m16>>)
+        quant(%scale : i64) {rmode = #pto.rmode<rtz>, sat, post = #pto.post<pre_quant = 24, relu = 1>}
+    ```
+
+    Operands on tiles: any two floats of f32, tf32, `!pto.hf32`, f16, bf16,
+    `!pto.hif8`, f8E4M3FN, f8E5M2, f6E3M2FN, f6E2M3FN, f4E2M1FN and `!pto.e1m2`
+    into f32; any two of si16, si8 and si4 into si32; of ui16, ui8 and ui4 into
+    ui32; `pre_quant` converts. docs/tile-isa.md has the rules.
   }] # clauseDescription;
 }
 
 def PTO_TMatmulAccOp
-    : PTO_MatmulOp<"tmatmul_acc", !con(PTO_Accumulator, PTO_Lhs, PTO_Rhs),
+    : PTO_MatmulOp<"tmatmul_acc", 2, !con(PTO_Accumulator, PTO_Lhs, PTO_Rhs),
                    ["accumulator", "lhs", "rhs"]> {
-  let summary = "dst = accumulator + lhs^T . rhs on the PE array";
+  let summary = "dst = accumulator + the product of pto.tmatmul";
   let description = [{
-    Adds the product of `lhs[K, M]`, transposed, and `rhs[K, N]` to
-    `dst[M, N]`; a cell of `dst` that is still fresh is overwritten. The PE
+    On the PE array: adds the product of `lhs[K, M]`, transposed, and `rhs[K, N]`
+    to `dst[M, N]`; a cell of `dst` that is still fresh is overwritten. The PE
     array adds in place: `accumulator` and `dst` are one buffer. They have one
     type, which is verified here; that they are one place is verified where
     accesses are known (`[pto:accumulator-elsewhere]`). The product is summed
@@ -229,6 +226,15 @@ def PTO_TMatmulAccOp
 
     ```mlir
     pto.tmatmul_acc ins(%acc, %w, %x : TC, TW, TX) outs(%acc : TC) acc<stop>
+    ```
+
+    On tiles: the sum begins with the accumulator, which keeps its value:
+    `accumulator` and `dst` are two tiles of one capacity. One tile for both is the
+    form before registers are assigned: it verifies, unless it is post-processed,
+    and becomes the two of an instruction in `pto-legalize-acc`.
+
+    ```mlir
+    pto.tmatmul_acc ins(%c, %a, %b : TC, TA, TB) outs(%d : TC)
     ```
 
     Sizes and element types are those of `pto.tmatmul`.
