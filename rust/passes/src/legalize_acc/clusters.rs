@@ -90,8 +90,7 @@ impl Sweep<'_> {
         self.boxes[object as usize].banks = banks;
         loop {
             let before = self.boxes[current as usize];
-            let mut slots = Slots::new(&before, self.strip_count);
-            while let Some(slot) = slots.next() {
+            for slot in Slots::new(&before, self.strip_count) {
                 current = self.pop(slot, current);
             }
             if self.boxes[current as usize] == before {

@@ -93,7 +93,8 @@ fn missing_edges(program: &Program, stretch: &[Link], options: &Options) -> Vec<
             .after
             .iter()
             .any(|edge| edge.from == pair[0].3);
-        !is_known && !(options.restart_at_origin && is_origin)
+        let is_torn = options.restart_at_origin && is_origin;
+        !is_known && !is_torn
     });
     pairs
         .map(|pair| NewEdge {
