@@ -12,7 +12,7 @@ pub const MUTANTS: &[(&str, Mutate)] = &[
         edit_all(plan, |flags| without(flags, AccFlags::START))
     }),
     ("start everywhere", |_, plan, _, _| {
-        edit_all(plan, |flags| only_start(flags))
+        edit_all(plan, only_start)
     }),
     ("start on one more member", |_, plan, _, rng| {
         edit_one(
