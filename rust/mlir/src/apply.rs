@@ -69,7 +69,7 @@ fn check(plan: &Plan, reading: &Reading) -> Result<(), Message> {
         ))
     };
     for edit in &plan.acc {
-        if reading.op(edit.inst).matmul().is_none() {
+        if reading.program.inst(edit.inst).matmul().is_none() {
             return internal(edit.inst, "flags are planned for what is not a matmul");
         }
     }

@@ -353,8 +353,15 @@ impl Type {
         )
     }
 
-    /// Offset and strides in elements of a strided memref, [`DYNAMIC`] where not known.
+    /// Offset and strides in elements of a strided memref of `rank` dimensions, [`DYNAMIC`] where
+    /// not known.
     pub(crate) fn strides(self, rank: usize) -> Option<(i64, Vec<i64>)> {
+        let has_identity_layout =
+            unsafe { mlirAffineMapIsIdentity(mlirMemRefTypeGetAffineMap(self.0)) };
+        if has_identity_layout {
+            // MLIR would derive these from affine expressions, at some microseconds.
+            return Some((0, row_major(&self.sizes()?)));
+        }
         let mut strides = vec![DYNAMIC; rank];
         let mut offset = DYNAMIC;
         // `strides` has room for `rank` entries, the rank of the type.
@@ -433,6 +440,18 @@ impl Location {
     pub(crate) const fn raw(self) -> MlirLocation {
         self.0
     }
+}
+
+/// The strides of a buffer of `sizes` without gaps.
+fn row_major(sizes: &[i64]) -> Vec<i64> {
+    let mut strides = vec![1; sizes.len()];
+    for dim in (1..sizes.len()).rev() {
+        strides[dim - 1] = match (strides[dim], sizes[dim]) {
+            (DYNAMIC, _) | (_, DYNAMIC) => DYNAMIC,
+            (stride, size) => stride.saturating_mul(size),
+        };
+    }
+    strides
 }
 
 /// A view of `text` for the C API.
