@@ -36,15 +36,15 @@ static cl::Option *getCarrier() {
   return carrier == options.end() ? nullptr : carrier->second;
 }
 
-/// Hands the pass called `name` with the option string `passOptions` to the host.
+/// Hands the pass called `name` with the option string `passOptions` to the
+/// host.
 static void forward(llvm::StringRef name, llvm::StringRef passOptions) {
   // The host keeps references to what it is handed, as if it were in argv.
   static std::deque<std::string> values;
   std::string pass = name.str();
   if (!passOptions.empty())
     pass += "{" + passOptions.str() + "}";
-  values.push_back("name=" + name.str() +
-                   " max-iterations=2 pipeline=" + pass);
+  values.push_back("name=" + name.str() + " max-iterations=2 pipeline=" + pass);
   if (cl::Option *carrier = getCarrier())
     carrier->addOccurrence(/*pos=*/0, carrierName, values.back());
 }

@@ -19,9 +19,9 @@ bool ptoOpIsCall(MlirOperation op) { return isa<CallOpInterface>(unwrap(op)); }
 bool ptoCallGetPsumBanks(MlirOperation call, uint32_t *mask) {
   auto callOp = dyn_cast<CallOpInterface>(unwrap(call));
   Operation *callee = callOp ? callOp.resolveCallable() : nullptr;
-  auto banks = callee ? callee->getAttrOfType<DenseI32ArrayAttr>(
-                            "pto.psum_banks")
-                      : DenseI32ArrayAttr();
+  auto banks = callee
+                   ? callee->getAttrOfType<DenseI32ArrayAttr>("pto.psum_banks")
+                   : DenseI32ArrayAttr();
   if (!banks)
     return false;
   *mask = 0;

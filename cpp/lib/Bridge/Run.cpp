@@ -44,10 +44,11 @@ static Location toLocation(size_t address) {
 
 static void print(const bridge::Message &message) {
   Location location = toLocation(message.location);
-  DiagnosticSeverity severity =
-      message.severity == bridge::Severity::Error     ? DiagnosticSeverity::Error
-      : message.severity == bridge::Severity::Warning ? DiagnosticSeverity::Warning
-                                                      : DiagnosticSeverity::Remark;
+  DiagnosticSeverity severity = message.severity == bridge::Severity::Error
+                                    ? DiagnosticSeverity::Error
+                                : message.severity == bridge::Severity::Warning
+                                    ? DiagnosticSeverity::Warning
+                                    : DiagnosticSeverity::Remark;
   InFlightDiagnostic diagnostic =
       location.getContext()->getDiagEngine().emit(location, severity);
   diagnostic << toString(message.text);
@@ -55,8 +56,7 @@ static void print(const bridge::Message &message) {
     diagnostic.attachNote(toLocation(note.location)) << toString(note.text);
 }
 
-mlir::pto::RunRequest
-mlir::pto::parseRunArguments(ArrayRef<char *> arguments) {
+mlir::pto::RunRequest mlir::pto::parseRunArguments(ArrayRef<char *> arguments) {
   std::vector<rust::String> strings = toRust(arguments);
   bridge::RunRequest request = bridge::parseRunArguments(slice(strings));
   return {toString(request.file), request.status, toString(request.text),
@@ -67,7 +67,8 @@ int mlir::pto::runModule(Operation *module, ArrayRef<char *> arguments) {
   std::vector<rust::String> strings = toRust(arguments);
   bridge::RunOutcome outcome;
   try {
-    outcome = bridge::runModule(reinterpret_cast<size_t>(module), slice(strings));
+    outcome =
+        bridge::runModule(reinterpret_cast<size_t>(module), slice(strings));
   } catch (const rust::Error &error) {
     emitError(module->getLoc(), error.what());
     return unusableInput;

@@ -1,5 +1,11 @@
 //! Worked programs with the flags a sound legalization gives, and with others.
 
+#![allow(
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a broken expectation is a failed test"
+)]
+
 mod common;
 
 use common::*;

@@ -1,5 +1,11 @@
 //! Every hazard, with both sites, and what the options make of it.
 
+#![allow(
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a broken expectation is a failed test"
+)]
+
 mod common;
 
 use common::*;

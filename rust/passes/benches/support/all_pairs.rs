@@ -5,7 +5,7 @@ use pto_ir::{Interval, Target};
 use pto_passes::legalize_acc::clusters::{Components, Extent, window_banks};
 
 /// The components of `objects`, by their first object.
-pub fn components(objects: &[Extent], target: &Target) -> Components {
+pub(crate) fn components(objects: &[Extent], target: &Target) -> Components {
     let mut boxes: Vec<(Extent, Vec<usize>)> = objects
         .iter()
         .enumerate()
