@@ -9,8 +9,8 @@
 use pto_ir::{Diag, Program, Target};
 use pto_passes::validate::{Options, validate};
 use pto_testkit::generate::{Profile, Recipe, recipe, shrink};
-use pto_testkit::oracle::{Model, judge};
-use pto_testkit::text::{parse, print};
+use pto_testkit::properties::validation_agrees;
+use pto_testkit::text::parse;
 
 const TARGETS: [&str; 3] = ["trn1", "trn2", "trn3"];
 const BANK: &str = "alloc a bank 0 u0..4; alloc b bank 0 u4..8\n";
@@ -163,30 +163,10 @@ fn deep_nests_and_endless_loops_end() {
     assert_eq!(compare(endless, endless), Ok(()));
 }
 
-/// Where `validate` and the oracle disagree about values, under the same machines.
+/// The disagreement with the oracle, if there is one.
 fn disagreement(target: &'static Target, recipe: &Recipe, paths: u64) -> Option<String> {
     let program = recipe.build(target);
-    for sticky in [false, true] {
-        let mut models = Vec::from(Model::REQUIRED);
-        if sticky {
-            models.extend(Model::STICKY);
-        }
-        let said = validate(&program, &program, target, Options { sticky });
-        let judged: Vec<_> = (0..paths)
-            .filter_map(|seed| judge(&program, &program, target, &models, seed))
-            .filter(|verdict| verdict.is_meaningful())
-            .collect();
-        let wrong = judged.iter().find(|verdict| !verdict.has_right_values());
-        let is_line = program.regions().len() == 1;
-        let agrees = match wrong {
-            Some(_) => said.is_err(),
-            None => said.is_ok() || !is_line || judged.is_empty(),
-        };
-        if !agrees {
-            return Some(format!("{}\n{said:#?}\n{wrong:#?}", print(&program)));
-        }
-    }
-    None
+    validation_agrees(&program, target, paths).err()
 }
 
 /// Searches programs of `profile` for a disagreement, and shrinks it.

@@ -9,8 +9,8 @@
 use pto_ir::{Diag, Program, Severity, Target};
 use pto_passes::verify_acc::{Extent, Model, Options, is_proved, verify};
 use pto_testkit::generate::{Profile, Recipe, recipe, shrink, strategy};
-use pto_testkit::oracle::{self, Verdict, judge};
-use pto_testkit::text::{parse, print};
+use pto_testkit::properties::verifier_agrees;
+use pto_testkit::text::parse;
 
 const TARGETS: [&str; 3] = ["trn1", "trn2", "trn3"];
 
@@ -304,6 +304,34 @@ fn buffers_in_one_place() {
 }
 
 #[test]
+fn zero_regions_of_several_banks() {
+    let wide = "alloc a bank 1 q0..4 u0..16; alloc b bank 3 u0..8\n";
+    for (text, expected) in [
+        ("mm a acc<start|stop> region 2; read a", &[][..]),
+        ("mm a acc<start|stop>; read a", &[]),
+        (
+            "mm a acc<start|stop> region 0; read a",
+            &["pto:accumulate-undefined"],
+        ),
+        (
+            "mm a acc<start|stop> region 1; read a",
+            &["pto:accumulate-undefined"],
+        ),
+        (
+            "mm b acc<start|stop>; mm a acc<start|stop>; read a; read b",
+            &["pto:start-clobbers"],
+        ),
+        (
+            "mm a acc<start|stop>; mm b acc<start|stop>; read a; read b",
+            &[],
+        ),
+    ] {
+        let diags = check("trn3", &format!("{wide}{text}"));
+        assert_eq!(errors(&diags), expected, "{text}\n{diags:#?}");
+    }
+}
+
+#[test]
 fn one_machine_at_a_time() {
     let program = |text: &str| parse(text).expect("valid text");
     let neighbour = program(&format!(
@@ -369,27 +397,10 @@ fn nothing_is_too_deep_or_too_strange() {
     }
 }
 
-/// The disagreement of checker and oracle on one path, if there is one.
+/// The disagreement with the oracle, if there is one.
 fn disagreement(target: &'static Target, recipe: &Recipe, paths: u64) -> Option<String> {
     let program = recipe.build(target);
-    let diags = verify(&program, target, &Options::default());
-    let judged: Vec<Verdict> = (0..paths)
-        .filter_map(|seed| judge(&program, &program, target, &oracle::Model::REQUIRED, seed))
-        .filter(Verdict::is_meaningful)
-        .collect();
-    let wrong = judged.iter().find(|verdict| !verdict.is_right());
-    if let Some(wrong) = wrong.filter(|_| is_proved(&diags)) {
-        return Some(format!(
-            "{}\naccepted: {wrong:?}\n{diags:?}",
-            print(&program)
-        ));
-    }
-    let has_regions = program.regions().len() > 1;
-    let all_right = wrong.is_none() && !judged.is_empty();
-    if recipe.reads_back && !has_regions && all_right && !errors(&diags).is_empty() {
-        return Some(format!("{}\nrejected: {diags:#?}", print(&program)));
-    }
-    None
+    verifier_agrees(&program, target, paths, recipe.reads_back).err()
 }
 
 /// Searches programs of `profile` for a disagreement, and shrinks it.

@@ -5,9 +5,11 @@
 use std::time::{Duration, Instant};
 
 use clap::Parser;
-use pto_ir::Target;
+use pto_ir::{Program, Target};
 use pto_testkit::generate::{Profile, Recipe, recipe, shrink};
-use pto_testkit::properties::{Outcome, all_hold, without_panic};
+use pto_testkit::properties::{
+    Outcome, all_hold, validation_agrees, verifier_agrees, without_panic,
+};
 
 /// Legalizes random programs and checks every property of the results.
 #[derive(Debug, Parser)]
@@ -24,6 +26,9 @@ struct Arguments {
     /// With loops and branches.
     #[arg(long)]
     regions: bool,
+    /// Random flags instead of derived ones: compares the checkers with the oracle.
+    #[arg(long)]
+    flags: bool,
     /// Only this target.
     #[arg(long)]
     target: Option<String>,
@@ -32,13 +37,24 @@ struct Arguments {
     failures: usize,
 }
 
+fn checkers_agree(
+    program: &Program,
+    target: &'static Target,
+    profile: Profile,
+) -> Result<Outcome, String> {
+    let paths = if profile.regions { 10 } else { 1 };
+    verifier_agrees(program, target, paths, profile.reads_back)?;
+    validation_agrees(program, target, paths)?;
+    Ok(Outcome::Right)
+}
+
 fn main() -> std::process::ExitCode {
     let arguments = Arguments::parse();
     let names = match &arguments.target {
         Some(name) => vec![name.as_str()],
         None => vec!["trn1", "trn2", "trn3"],
     };
-    let targets: Vec<&Target> = names
+    let targets: Vec<&'static Target> = names
         .iter()
         .filter_map(|name| Target::from_name(name))
         .collect();
@@ -49,6 +65,8 @@ fn main() -> std::process::ExitCode {
     let profile = Profile {
         steps: arguments.steps,
         regions: arguments.regions,
+        flags: arguments.flags,
+        reads_back: arguments.flags && !arguments.regions,
         ..Profile::AUTO
     };
     std::panic::set_hook(Box::new(|_| {}));
@@ -60,7 +78,10 @@ fn main() -> std::process::ExitCode {
         let drawn = recipe(&mut fastrand::Rng::with_seed(seed), target, profile);
         let run = |recipe: &Recipe| {
             let program = recipe.build(target);
-            without_panic(&program, || all_hold(&program, target, seed))
+            without_panic(&program, || match arguments.flags {
+                true => checkers_agree(&program, target, profile),
+                false => all_hold(&program, target, seed),
+            })
         };
         match run(&drawn) {
             Ok(outcome) => right += u64::from(outcome == Outcome::Right),
@@ -74,7 +95,7 @@ fn main() -> std::process::ExitCode {
         programs += 1;
         seed += 1;
     }
-    println!("{programs} programs, {right} legalized and right, {failures} failures");
+    println!("{programs} programs, {right} right, {failures} failures");
     if failures == 0 {
         std::process::ExitCode::SUCCESS
     } else {

@@ -14,7 +14,7 @@
 //!
 //! Assumed, as in the description of the machine: STOP has no effect on data, and a call leaves
 //! unknown data in the banks it names. START is `acc<start>`, or a true `start_if`; a zero region
-//! that is not written is region 0.
+//! that is not written is the smallest around the destination.
 
 pub mod grid;
 pub mod judge;

@@ -5,7 +5,7 @@ use pto_ir::{Diag, Plan, Program, Severity, Target};
 use pto_passes::{legalize_acc, reset_acc, validate, verify_acc};
 
 use crate::oracle::order::{dependences, shuffle};
-use crate::oracle::{Chooser, Grid, Model, judge, judge_path, trace};
+use crate::oracle::{Chooser, Grid, Model, Verdict, judge, judge_path, trace};
 use crate::text::print;
 
 /// What became of a program.
@@ -252,4 +252,74 @@ pub fn all_hold(program: &Program, target: &'static Target, seed: u64) -> Result
         }
     }
     Ok(outcome)
+}
+
+/// Checks that `verify_acc` and the oracle agree on a program with flags of any origin: it proves
+/// nothing that goes wrong on one of `paths` paths, and finds no error in a straight line that is
+/// right, if all its writes are read.
+///
+/// # Errors
+///
+/// How they disagree, with the program in text form.
+pub fn verifier_agrees(
+    program: &Program,
+    target: &'static Target,
+    paths: u64,
+    reads_all: bool,
+) -> Result<(), String> {
+    let diags = verify_acc::verify(program, target, &verify_acc::Options::default());
+    let judged = verdicts(program, target, &Model::REQUIRED, paths);
+    let wrong = judged.iter().find(|verdict| !verdict.is_right());
+    if let Some(wrong) = wrong.filter(|_| verify_acc::is_proved(&diags)) {
+        return Err(format!("proved: {wrong:?}\n{}", print(program)));
+    }
+    let error = diags.iter().find(|diag| diag.severity == Severity::Error);
+    let is_right_line = wrong.is_none() && !judged.is_empty() && program.regions().len() == 1;
+    match error {
+        Some(error) if reads_all && is_right_line => {
+            Err(format!("refused: {}\n{}", error.text(), print(program)))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Checks that `validate` and the oracle agree about the values of a program with flags of any
+/// origin, as the result of itself: exactly on straight lines; otherwise it accepts nothing wrong.
+///
+/// # Errors
+///
+/// How they disagree, with the program in text form.
+pub fn validation_agrees(
+    program: &Program,
+    target: &'static Target,
+    paths: u64,
+) -> Result<(), String> {
+    let all = [Model::REQUIRED, Model::STICKY].concat();
+    for (sticky, models) in [(false, &all[..4]), (true, &all[..])] {
+        let said = validate::validate(program, program, target, validate::Options { sticky });
+        let judged = verdicts(program, target, models, paths);
+        let wrong = judged.iter().find(|verdict| !verdict.has_right_values());
+        let is_line = program.regions().len() == 1 && !judged.is_empty();
+        match (wrong, said) {
+            (Some(wrong), Ok(())) => {
+                return Err(format!("accepted: {wrong:?}\n{}", print(program)));
+            }
+            (None, Err(diags)) if is_line => {
+                return Err(format!("refused: {}\n{}", diags[0].text(), print(program)));
+            }
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+/// What the oracle says on the first `paths` paths, as far as the program has a meaning on them.
+fn verdicts(
+    program: &Program,
+    target: &'static Target,
+    models: &[Model],
+    paths: u64,
+) -> Vec<Verdict> {
+    let all = (0..paths).filter_map(|seed| judge(program, program, target, models, seed));
+    all.filter(Verdict::is_meaningful).collect()
 }

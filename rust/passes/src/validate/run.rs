@@ -225,21 +225,27 @@ impl Sides<'_> {
     }
 
     /// Calls `act` with every cell of the zero region of `matmul` and the machines on which it is
-    /// one. A region that is not written is region 0.
+    /// one. Where no region is written it is the smallest around the destination.
     fn region(&self, matmul: &Matmul, state: &mut State, mut act: impl FnMut(&mut BankCell, u8)) {
-        let Some(&Piece {
-            bank,
-            partitions: dst,
-            ..
-        }) = self.new_places.of_access(matmul.dst).first()
+        let pieces = self.new_places.of_access(matmul.dst);
+        let (
+            Some(&Piece {
+                bank,
+                partitions: dst,
+                ..
+            }),
+            Some(last),
+        ) = (pieces.first(), pieces.last())
         else {
             return;
         };
-        let code = matmul
-            .zero_region
-            .unwrap_or(0)
-            .min(self.target.max_zero_region_code);
-        let window = ZeroWindow::of_bank(bank, code).banks();
+        let (banks, widest) = (self.target.banks, self.target.max_zero_region_code);
+        let window = match matmul.zero_region {
+            Some(code) => ZeroWindow::of_bank(bank, code.min(widest)),
+            None => ZeroWindow::covering(bank, last.bank, banks, widest)
+                .unwrap_or(ZeroWindow::of_bank(bank, widest)),
+        };
+        let window = window.banks();
         let (partitions, bytes) = self.whole_bank();
         let group = matmul.column_group(self.target).intersection(partitions);
         let by_group = self.mask(|machine| machine.group_extent);

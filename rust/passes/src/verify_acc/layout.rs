@@ -247,8 +247,8 @@ fn loop_ends(program: &Program) -> Vec<u32> {
     ends
 }
 
-/// The zero region of a matmul whose flags have START or ACCUMULATE; a region that is not written
-/// is region 0. `None` where the destination has no place.
+/// The zero region of a matmul whose flags have START or ACCUMULATE; where none is written, the
+/// smallest around the destination. `None` where the destination has no place.
 pub(super) fn zero_region(
     program: &Program,
     matmul: &pto_ir::Matmul,
@@ -259,26 +259,22 @@ pub(super) fn zero_region(
     } = *program.access(matmul.dst);
     let buffer = program.alloc(alloc);
     let place = buffer.placement?;
-    let first = alloc_rectangle(buffer, target)?.1.start;
-    let first = first
-        + program
-            .bytes(matmul.dst)
-            .first()
-            .map_or(0, |span| span.start);
-    let code = matmul
-        .zero_region
-        .unwrap_or(0)
-        .min(target.max_zero_region_code);
-    let bank = first / target.bank_bytes;
+    let base = alloc_rectangle(buffer, target)?.1.start;
+    let (spans, widest) = (program.bytes(matmul.dst), target.max_zero_region_code);
+    let first = (base + spans.first()?.start) / target.bank_bytes;
+    let last = (base + spans.last()?.end - 1) / target.bank_bytes;
+    let window = match matmul.zero_region {
+        Some(code) => ZeroWindow::of_bank(first, code.min(widest)),
+        None => ZeroWindow::covering(first, last, target.banks, widest)
+            .unwrap_or(ZeroWindow::of_bank(first, widest)),
+    };
     let clamp = |interval: Interval| interval.intersection(Interval::new(0, target.partitions));
     let dst = Interval::new(
         partitions.start.saturating_add(place.partition),
         partitions.end.saturating_add(place.partition),
     );
     Some(ZeroRegion {
-        banks: ZeroWindow::of_bank(bank, code)
-            .banks()
-            .intersection(Interval::new(0, target.banks)),
+        banks: window.banks().intersection(Interval::new(0, target.banks)),
         group: clamp(matmul.column_group(target)),
         dst: clamp(dst),
     })

@@ -1,6 +1,6 @@
 //! What each instruction does to the abstract PSUM.
 
-use pto_ir::{AccessId, AllocId, InstId, Matmul, Op, Program, Space, UseKind};
+use pto_ir::{AccessId, AllocId, InstId, Interval, Matmul, Op, Program, Space, UseKind};
 
 use super::check::Check;
 use super::findings::{Blame, Kind, Where};
@@ -16,6 +16,8 @@ struct Write {
     event: Event,
     /// Whether the group is open after it.
     open: u8,
+    /// The banks of the zero region that its own START, if it has one, covers.
+    start_banks: Interval,
     /// Whether its START depends on a predicate.
     is_predicated: bool,
 }
@@ -37,6 +39,16 @@ impl Write {
             start: NONE,
             open: self.open,
             fresh,
+        }
+    }
+
+    /// The event for cells in `bank`: it starts them only where its region reaches.
+    fn event_in(&self, bank: u32) -> Event {
+        let own_start = self.start_banks.contains(bank);
+        match self.event {
+            Event::PeOverwrite { .. } => Event::PeOverwrite { own_start },
+            Event::PeAccumulate { .. } => Event::PeAccumulate { own_start },
+            other => other,
         }
     }
 
@@ -100,6 +112,7 @@ impl Check<'_> {
                     alloc,
                     event,
                     open: 0,
+                    start_banks: Interval::new(0, 0),
                     is_predicated: false,
                 };
                 self.write(write, used.access, state);
@@ -128,11 +141,13 @@ impl Check<'_> {
         if matmul.tile.is_some() && !self.is_tile_in_place(matmul) {
             self.misplaced_tiles.push(inst);
         }
-        let own_start = flags.starts() || maybe_starts;
         let event = match matmul.accumulator {
-            Some(_) => Event::PeAccumulate { own_start },
-            None => Event::PeOverwrite { own_start },
+            Some(_) => Event::PeAccumulate { own_start: false },
+            None => Event::PeOverwrite { own_start: false },
         };
+        let starts = flags.starts() || maybe_starts;
+        let region = zero_region(self.program, matmul, self.target).filter(|_| starts);
+        let start_banks = region.map_or(Interval::new(0, 0), |region| region.banks);
         let open = match (flags.stops(), matmul.has_stop_if) {
             (true, _) => 0,
             (false, true) => MAYBE_OPEN,
@@ -144,6 +159,7 @@ impl Check<'_> {
             alloc,
             event,
             open,
+            start_banks,
             is_predicated: maybe_starts,
         };
         self.write(write, matmul.dst, state);
@@ -244,7 +260,7 @@ impl Check<'_> {
                 }
                 cell.worlds = transitions.apply(cell.worlds, Event::Renew).0;
             }
-            let (worlds, faults) = transitions.apply(cell.worlds, write.event);
+            let (worlds, faults) = transitions.apply(cell.worlds, write.event_in(piece.bank));
             if faults != 0 && !is_lost {
                 let predicated = write.is_predicated.then_some(Blame::Predicate);
                 let blame = predicated.unwrap_or_else(|| blame(program, *cell));

@@ -59,7 +59,8 @@ impl Survey {
             self.blockers
                 .push(accumulator_elsewhere(program, inst, matmul));
         }
-        if matmul.tile.is_some() || matmul.zero_region > Some(0) {
+        // In its own bank a matmul without a tile cuts nowhere that its access does not.
+        if matmul.tile.is_some() || matmul.zero_region != Some(0) {
             self.cut_region(program, matmul, target);
         }
     }

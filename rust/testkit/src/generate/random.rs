@@ -258,7 +258,8 @@ fn draw_flags(source: &mut impl Source, target: &Target) -> (AccFlags, Option<u8
         _ => AccFlags::NONE,
     };
     let region = match source.below(4) {
-        0..3 => Some(0),
+        0 | 1 => Some(0),
+        2 => None,
         _ => Some(source.below(u32::from(target.max_zero_region_code) + 1) as u8),
     };
     (open.with(stop), region)

@@ -1,6 +1,6 @@
 //! The cells of a program, as few as tell its accesses apart.
 
-use pto_ir::{AccessId, Alloc, AllocId, Interval, Program, Space, Target};
+use pto_ir::{AccessId, Alloc, AllocId, Interval, Matmul, Program, Space, Target, ZeroWindow};
 
 /// One rectangle of PSUM that every access and every column group covers wholly or not at all.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,6 +28,21 @@ pub fn footprint(program: &Program, access: AccessId, target: &Target) -> Option
     let relative = program.access(access);
     let alloc = program.alloc(relative.alloc);
     place(alloc, relative.partitions, program.bytes(access), target)
+}
+
+/// The banks of the zero region of `matmul`: those of the code written, or else the smallest window
+/// around its destination. `None` where the destination has no place.
+pub fn zero_window(program: &Program, matmul: &Matmul, target: &Target) -> Option<Interval> {
+    let (_, spans) = footprint(program, matmul.dst, target)?;
+    let first = spans.first()?.start / target.bank_bytes;
+    let last = (spans.last()?.end - 1) / target.bank_bytes;
+    let widest = target.max_zero_region_code;
+    let window = match matmul.zero_region {
+        Some(code) => ZeroWindow::of_bank(first, code.min(widest)),
+        None => ZeroWindow::covering(first, last, target.banks, widest)
+            .unwrap_or(ZeroWindow::of_bank(first, widest)),
+    };
+    Some(window.banks())
 }
 
 fn place(alloc: &Alloc, rows: Interval, spans: &[Interval], target: &Target) -> Option<Footprint> {

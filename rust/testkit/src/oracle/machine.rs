@@ -1,8 +1,8 @@
 //! The machine: physical banks, flags and zero regions, and nothing else.
 
-use pto_ir::{AllocId, InstId, Interval, Matmul, Op, Origin, Program, UseKind, ZeroWindow};
+use pto_ir::{AllocId, InstId, Interval, Matmul, Op, Origin, Program, UseKind};
 
-use super::grid::{Grid, footprint};
+use super::grid::{Grid, footprint, zero_window};
 use super::path::{Event, Step};
 use super::reference::{Observations, Read, Reference, reads_first};
 use super::values::{Contribution, Value, Values};
@@ -270,11 +270,11 @@ impl Run<'_> {
     /// The cells of the zero region of `matmul`.
     fn region(&self, matmul: &Matmul) -> Vec<usize> {
         let target = self.grid.target();
-        let Some((dst, spans)) = footprint(self.program, matmul.dst, target) else {
+        let window = zero_window(self.program, matmul, target);
+        let dst = footprint(self.program, matmul.dst, target);
+        let (Some(window), Some((dst, _))) = (window, dst) else {
             return Vec::new();
         };
-        let first_bank = spans.first().map_or(0, |span| span.start) / target.bank_bytes;
-        let window = ZeroWindow::of_bank(first_bank, matmul.zero_region.unwrap_or(0)).banks();
         let partitions: Interval = match self.model.extent {
             Extent::Group => matmul.column_group(target),
             Extent::Dst => dst,

@@ -3,9 +3,9 @@
 //! The access of a START or ACCUMULATE is its whole zero region, as a write: without that, a START
 //! could overtake the last read of other data in its bank.
 
-use pto_ir::{Op, Program, UseKind, ZeroWindow};
+use pto_ir::{Op, Program, UseKind};
 
-use super::grid::{Grid, footprint};
+use super::grid::{Grid, footprint, zero_window};
 use super::path::Step;
 
 /// For every step, the earlier steps that must come before it.
@@ -85,11 +85,11 @@ impl Touched {
 
     fn mark_region(&mut self, program: &Program, grid: &Grid, matmul: &pto_ir::Matmul) {
         let target = grid.target();
-        let Some((dst, spans)) = footprint(program, matmul.dst, target) else {
+        let window = zero_window(program, matmul, target);
+        let dst = footprint(program, matmul.dst, target);
+        let (Some(window), Some((dst, _))) = (window, dst) else {
             return;
         };
-        let bank = spans.first().map_or(0, |span| span.start) / target.bank_bytes;
-        let window = ZeroWindow::of_bank(bank, matmul.zero_region.unwrap_or(0)).banks();
         let group = matmul.column_group(target);
         for cell in grid.cells_where(|cell| {
             window.contains(cell.bank)
