@@ -110,7 +110,7 @@ pub(super) struct Chains {
     pub objects: Vec<Object>,
     /// By object: the object it was joined into, or itself.
     pub parent: Vec<u32>,
-    /// By member: an object of its chain.
+    /// By member: its chain (once [`Self::resolve`] was called; before, one that was joined into it).
     pub chain_of: Vec<u32>,
     /// By member: the end of its part of [`Self::begins`].
     pub begins_end: Vec<u32>,
@@ -142,6 +142,16 @@ impl Chains {
             _ => self.begins_end[member as usize - 1],
         };
         &self.begins[start as usize..self.begins_end[member as usize] as usize]
+    }
+
+    /// Names every member's chain by its root.
+    pub(super) fn resolve(&mut self) {
+        for member in 0..self.chain_of.len() {
+            let chain = self.chain_of[member];
+            if self.parent[chain as usize] != chain {
+                self.chain_of[member] = self.root(chain);
+            }
+        }
     }
 
     /// As [`Self::root`], shortening the way for next time.

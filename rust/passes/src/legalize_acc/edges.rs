@@ -15,11 +15,11 @@
 //! Only matmuls and the engine operations of the dialect can hand out a token; nothing is added
 //! after other operations, and nothing crosses the boundary of a block.
 
-use pto_ir::{EdgeNode, InstId, Interval, NewEdge, Op, Program};
+use pto_ir::{AccFlags, EdgeNode, InstId, Interval, NewEdge, Op, Program};
 
 use super::flags::{Decision, Decisions, Facts};
 use super::geometry::{NONE, Rectangle, Strips};
-use super::problem::{Action, Event};
+use super::problem::{Action, BEGIN, Event};
 
 /// The cells of a new memset.
 #[derive(Clone, Copy, Debug)]
@@ -77,6 +77,7 @@ struct Planner<'a> {
     /// By cluster: its last member so far.
     previous: Vec<u32>,
     edges: Vec<NewEdge>,
+    strip_count: u32,
     /// Memory of [`Self::sweep`].
     older: Vec<u32>,
     candidates: Vec<(u32, bool)>,
@@ -113,6 +114,7 @@ pub(super) fn edges(
         neighbours: vec![nobody; if memsets.is_empty() { 0 } else { quadrants }],
         previous: vec![NONE; decisions.clusters.len()],
         edges: Vec::new(),
+        strip_count: facts.geometry.strip_count(),
         older: Vec::new(),
         candidates: Vec::new(),
     };
@@ -122,9 +124,14 @@ pub(super) fn edges(
 
 impl Planner<'_> {
     fn run(&mut self) {
-        let events = &self.facts.problem.events;
+        let facts = self.facts;
         let mut memsets = self.memsets;
-        for (index, event) in events.iter().enumerate() {
+        let mut first = 0;
+        let mut pos = BEGIN;
+        for (index, event) in facts.problem.events.iter().enumerate() {
+            if event.pos != pos {
+                (first, pos) = (index as u32, event.pos);
+            }
             let first_own = self.edges.len();
             while let Some((memset, rest)) = memsets.split_first()
                 && memset.before <= event.pos
@@ -138,7 +145,7 @@ impl Planner<'_> {
             if event.member != NONE {
                 self.member(index as u32, event, first_own);
             }
-            self.record(index as u32, event);
+            self.record(first, event);
         }
     }
 
@@ -153,6 +160,9 @@ impl Planner<'_> {
     fn member(&mut self, index: u32, event: &Event, first_own: usize) {
         let cluster = self.decisions.cluster_of[event.member as usize];
         let previous = std::mem::replace(&mut self.previous[cluster as usize], index);
+        let Some((flags, _)) = self.decisions.flags[event.member as usize] else {
+            return;
+        };
         if self.decisions.clusters[cluster as usize].decision == Decision::Keep {
             return;
         }
@@ -167,34 +177,28 @@ impl Planner<'_> {
                 }
             }
         }
-        if let Some((banks, strips)) = self.region(event.member, cluster) {
+        if flags.starts() || flags.accumulates() {
+            let (banks, strips) = self.region(event.member, cluster, flags);
             self.sweep(index, cluster, banks, strips);
         }
     }
 
     /// The region of a START or ACCUMULATE that the plan sets.
-    fn region(&self, member: u32, cluster: u32) -> Option<(Interval, Strips)> {
-        let (flags, _) = self.decisions.flags[member as usize]?;
+    fn region(&self, member: u32, cluster: u32, flags: AccFlags) -> (Interval, Strips) {
         let group = self.facts.problem.members[member as usize].group;
         if flags.starts() {
-            Some((self.decisions.clusters[cluster as usize].banks, group))
-        } else if flags.accumulates() {
-            let chain = self
-                .facts
-                .chains
-                .root(self.facts.chains.chain_of[member as usize]);
-            let banks = self.facts.chains.objects[chain as usize].banks;
-            Some((self.facts.geometry.window(banks).banks(), group))
-        } else {
-            None
+            return (self.decisions.clusters[cluster as usize].banks, group);
         }
+        let chain = self.facts.chains.chain_of[member as usize];
+        let banks = self.facts.chains.objects[chain as usize].banks;
+        (self.facts.geometry.window(banks).banks(), group)
     }
 
     /// Puts everything older in the region before the sweeping instruction.
     fn sweep(&mut self, index: u32, cluster: u32, banks: Interval, strips: Strips) {
         let mut older = std::mem::take(&mut self.older);
         older.clear();
-        let strip_count = self.facts.geometry.strip_count();
+        let strip_count = self.strip_count;
         for bank in banks.start..banks.end {
             for strip in (0..strip_count).filter(|strip| strips >> strip & 1 == 1) {
                 let slot = (bank * strip_count + strip) as usize;
@@ -331,22 +335,18 @@ impl Planner<'_> {
         })
     }
 
-    /// Remembers an access. Lists keep the first event of an instruction.
-    fn record(&mut self, index: u32, event: &Event) {
-        let events = &self.facts.problem.events;
-        let mut first = index;
-        while first > 0 && events[first as usize - 1].pos == event.pos {
-            first -= 1;
-        }
+    /// Remembers an access of the instruction whose first event is `first`.
+    fn record(&mut self, first: u32, event: &Event) {
         let geometry = self.facts.geometry;
+        let is_read = event.action == Action::Read;
         for &class in geometry.classes(event.shape) {
             let last = &mut self.last[class as usize];
             if !std::mem::replace(&mut last.is_listed, true) {
                 let facts = geometry.class(class);
-                let slot = facts.bank * geometry.strip_count() + u32::from(facts.strip);
+                let slot = facts.bank * self.strip_count + u32::from(facts.strip);
                 self.listed[slot as usize].push(class);
             }
-            if event.action == Action::Read {
+            if is_read {
                 self.reads.push((first, last.reads));
                 last.reads = self.reads.len() as u32 - 1;
             } else {
@@ -366,7 +366,11 @@ impl Planner<'_> {
         let (mut quadrants, mut banks) = (shape.quadrants, shape.banks);
         if event.member != NONE {
             let cluster = self.decisions.cluster_of[event.member as usize];
-            if let Some((region, strips)) = self.region(event.member, cluster) {
+            let opening = self.decisions.flags[event.member as usize]
+                .map(|(flags, _)| flags)
+                .filter(|flags| flags.starts() || flags.accumulates());
+            if let Some(flags) = opening {
+                let (region, strips) = self.region(event.member, cluster, flags);
                 quadrants |= geometry.quadrants_of(strips);
                 banks = banks.hull(region);
             }

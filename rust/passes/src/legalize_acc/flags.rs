@@ -41,15 +41,9 @@ pub(super) struct Cluster {
     pub tail: u32,
     /// Banks of the merged window.
     pub banks: Interval,
-    /// Number of matmuls.
-    pub members: u32,
     /// Number of chains.
     pub chains: u32,
-    /// Number of members with explicit flags or an explicit region.
-    pub explicit: u32,
-    /// Number of members without explicit flags.
-    pub auto: u32,
-    /// The first of them, or [`NONE`].
+    /// The first member without explicit flags, or [`NONE`].
     pub first_auto: u32,
     /// Data that began before the head and is live in harm, or [`NONE`].
     pub blocker: u32,
@@ -73,10 +67,7 @@ impl Cluster {
             head,
             tail: head,
             banks,
-            members: 0,
             chains: 0,
-            explicit: 0,
-            auto: 0,
             first_auto: NONE,
             blocker: NONE,
             decision: Decision::Keep,
@@ -90,11 +81,8 @@ impl Cluster {
     /// Adds the next matmul.
     pub(super) fn add(&mut self, index: u32, member: &Member) {
         self.tail = index;
-        self.members += 1;
-        self.explicit += u32::from(member.flags.is_some() || member.region.is_some());
-        if member.flags.is_none() {
-            self.auto += 1;
-            self.first_auto = self.first_auto.min(index);
+        if self.first_auto == NONE && member.flags.is_none() {
+            self.first_auto = index;
         }
     }
 }
@@ -133,10 +121,9 @@ pub(super) struct Facts<'a> {
 }
 
 impl Facts<'_> {
-    /// The component of an object.
-    pub(super) fn component_of(&self, object: u32) -> u32 {
-        let root = self.chains.root(object);
-        self.components.of[self.extent_of[root as usize] as usize]
+    /// The component of a chain or of data.
+    fn component_of(&self, object: u32) -> u32 {
+        self.components.of[self.extent_of[object as usize] as usize]
     }
 }
 
@@ -149,14 +136,29 @@ pub(super) fn decide(facts: &Facts<'_>, options: &Options) -> Decisions {
         cluster.decision = choose(facts, cluster);
     }
     let stops = stops(facts, &decisions, options.stop);
+    let codes = region_codes(facts);
     for member in 0..facts.problem.members.len() as u32 {
-        let flags = decide_member(facts, &decisions, member, stops[member as usize]);
-        decisions.flags.push(flags);
-        if let Some(clear) = clears(facts, &decisions, member) {
+        let cluster = &decisions.clusters[decisions.cluster_of[member as usize] as usize];
+        let chain = facts.chains.chain_of[member as usize] as usize;
+        let code = codes.get(chain).copied().unwrap_or(0);
+        let flags = decide_member(facts, cluster, member, code, stops[member as usize]);
+        if let Some(clear) = clears(facts, cluster, member) {
             decisions.clears.push((member, clear));
         }
+        decisions.flags.push(flags);
     }
     decisions
+}
+
+/// By chain: the code of its own window. Empty where there is only one code.
+fn region_codes(facts: &Facts<'_>) -> Vec<u8> {
+    if facts.target.max_zero_region_code == 0 {
+        return Vec::new();
+    }
+    let objects = facts.chains.objects.iter();
+    objects
+        .map(|object| facts.geometry.window(object.banks).code)
+        .collect()
 }
 
 /// The clusters with their members, in order of their heads.
@@ -167,18 +169,24 @@ fn gather(facts: &Facts<'_>) -> Decisions {
         ..Decisions::default()
     };
     let mut cluster_of_component = vec![NONE; facts.components.extents.len()];
+    let mut cluster_of_chain = vec![NONE; facts.chains.objects.len()];
     for (index, member) in facts.problem.members.iter().enumerate() {
-        let component = facts.component_of(facts.chains.chain_of[index]);
-        let slot = &mut cluster_of_component[component as usize];
-        if *slot == NONE {
-            *slot = decisions.clusters.len() as u32;
-            let banks = facts.components.extents[component as usize].banks;
-            decisions
-                .clusters
-                .push(Cluster::new(component, index as u32, banks));
+        let chain = facts.chains.chain_of[index];
+        let mut cluster = cluster_of_chain[chain as usize];
+        if cluster == NONE {
+            let component = facts.component_of(chain);
+            let slot = &mut cluster_of_component[component as usize];
+            if *slot == NONE {
+                *slot = decisions.clusters.len() as u32;
+                let banks = facts.components.extents[component as usize].banks;
+                let new = Cluster::new(component, index as u32, banks);
+                decisions.clusters.push(new);
+            }
+            cluster = *slot;
+            cluster_of_chain[chain as usize] = cluster;
         }
-        decisions.clusters[*slot as usize].add(index as u32, member);
-        decisions.cluster_of.push(*slot);
+        decisions.clusters[cluster as usize].add(index as u32, member);
+        decisions.cluster_of.push(cluster);
     }
     decisions
 }
@@ -253,7 +261,7 @@ fn takes(facts: &Facts<'_>, head: u32, data: u32, banks: Interval) -> bool {
 }
 
 fn choose(facts: &Facts<'_>, cluster: &Cluster) -> Decision {
-    if cluster.auto == 0 {
+    if cluster.first_auto == NONE {
         return Decision::Keep;
     }
     let has_accumulate = facts.target.has_accumulate;
@@ -295,7 +303,7 @@ fn stops(facts: &Facts<'_>, decisions: &Decisions, stop: Stop) -> Vec<bool> {
     let mut next = vec![NONE; members.len()];
     let mut last_of_chain = vec![NONE; facts.chains.objects.len()];
     for index in (0..members.len()).rev() {
-        let chain = facts.chains.root(facts.chains.chain_of[index]);
+        let chain = facts.chains.chain_of[index];
         let follower = std::mem::replace(&mut next_of_chain[chain as usize], index as u32);
         next[index] = follower;
         if follower == NONE {
@@ -332,30 +340,22 @@ fn writes_later(facts: &Facts<'_>, next: &[u32], member: usize, class: u32) -> b
     false
 }
 
-/// The flags and the region of one member; `None` leaves it alone.
+/// The flags and the region of one member; `None` leaves it alone. `own_region` is the code of its
+/// chain's window.
 fn decide_member(
     facts: &Facts<'_>,
-    decisions: &Decisions,
+    cluster: &Cluster,
     member: u32,
+    own_region: u8,
     stops: bool,
 ) -> Option<(AccFlags, u8)> {
-    let cluster = &decisions.clusters[decisions.cluster_of[member as usize] as usize];
-    let own = facts.chains.root(facts.chains.chain_of[member as usize]);
-    let own_region = facts
-        .geometry
-        .window(facts.chains.objects[own as usize].banks)
-        .code;
-    let has_accumulate = facts.target.has_accumulate;
     let (opening, region) = match cluster.decision {
-        Decision::Keep => {
-            return keep(facts, cluster, member, own_region);
-        }
+        Decision::Keep => return keep(facts, cluster, member, own_region),
         Decision::Start | Decision::StartOverZeros if member == cluster.head => {
-            let merged = facts.geometry.window(cluster.banks).code;
-            (AccFlags::START, merged)
+            (AccFlags::START, facts.geometry.window(cluster.banks).code)
         }
         Decision::Accumulate => (AccFlags::ACCUMULATE, own_region),
-        Decision::Clear if has_accumulate => (AccFlags::ACCUMULATE, own_region),
+        Decision::Clear if facts.target.has_accumulate => (AccFlags::ACCUMULATE, own_region),
         _ => (AccFlags::NONE, own_region),
     };
     let closing = if stops {
@@ -384,12 +384,11 @@ fn keep(
 }
 
 /// The cells that have to be cleared right before `member`.
-fn clears(facts: &Facts<'_>, decisions: &Decisions, member: u32) -> Option<Clear> {
+fn clears(facts: &Facts<'_>, cluster: &Cluster, member: u32) -> Option<Clear> {
     let begins = facts.chains.begins_of(member);
     if begins.is_empty() {
         return None;
     }
-    let cluster = &decisions.clusters[decisions.cluster_of[member as usize] as usize];
     let head = &facts.problem.members[cluster.head as usize];
     let has_start = match cluster.decision {
         Decision::Start if member == cluster.head => return None,

@@ -181,6 +181,9 @@ impl Geometry {
             return true;
         }
         let (mut a, mut b) = (self.classes(left), self.classes(right));
+        if let ([x], [y]) = (a, b) {
+            return x == y;
+        }
         while let (Some(x), Some(y)) = (a.first(), b.first()) {
             match x.cmp(y) {
                 std::cmp::Ordering::Equal => return true,

@@ -68,7 +68,7 @@ pub(super) fn decide(
         decisions.cluster_of.push(*slot);
     }
     for cluster in &mut decisions.clusters {
-        if cluster.auto == 0 {
+        if cluster.first_auto == NONE {
             cluster.decision = Decision::Keep;
         }
     }

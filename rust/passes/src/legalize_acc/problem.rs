@@ -49,6 +49,10 @@ pub(super) struct Event {
     pub member: u32,
     /// What happens.
     pub action: Action,
+    /// For PE writes: the strips of the column group.
+    pub group: Strips,
+    /// For PE writes: whether explicit flags open a zero region of an explicit code.
+    pub names_region: bool,
 }
 
 /// One matmul.
@@ -235,6 +239,8 @@ impl<'p> Blocks<'p> {
                     alloc: alloc.index() as u32,
                     member: NONE,
                     action: Action::Free,
+                    group: 0,
+                    names_region: false,
                 }),
                 Op::Alloc(_) => {}
             }
@@ -250,15 +256,18 @@ impl<'p> Blocks<'p> {
         let shape = self.geometry.shape_of(matmul.dst);
         let alloc = program.access(matmul.dst).alloc.index() as u32;
         let is_auto = program.provisional;
+        let group = self.group(matmul);
+        let flags = matmul.flags.filter(|_| !is_auto);
+        let region = matmul.zero_region.filter(|_| !is_auto);
         let member = problem.members.len() as u32;
         problem.members.push(Member {
             inst: id,
             pos,
             shape,
             alloc,
-            group: self.group(matmul),
-            flags: matmul.flags.filter(|_| !is_auto),
-            region: matmul.zero_region.filter(|_| !is_auto),
+            group,
+            flags,
+            region,
             attributes: (matmul.flags, matmul.zero_region),
         });
         let action = if matmul.accumulator.is_none() {
@@ -272,6 +281,9 @@ impl<'p> Blocks<'p> {
             alloc,
             member,
             action,
+            group,
+            names_region: region.is_some()
+                && flags.is_some_and(|flags| flags.starts() || flags.accumulates()),
         });
     }
 
@@ -309,6 +321,8 @@ impl<'p> Blocks<'p> {
                 alloc: self.program.access(access).alloc.index() as u32,
                 member: NONE,
                 action,
+                group: 0,
+                names_region: false,
             });
         }
     }

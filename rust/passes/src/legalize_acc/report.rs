@@ -82,7 +82,7 @@ pub(super) fn add_clusters(report: &mut Report<'_>, facts: &Facts<'_>, decisions
         }));
     let mut place_of_chain = vec![NONE; facts.chains.objects.len()];
     for (index, member) in facts.problem.members.iter().enumerate() {
-        let chain = facts.chains.root(facts.chains.chain_of[index]);
+        let chain = facts.chains.chain_of[index];
         let cluster = &mut report.clusters[first + decisions.cluster_of[index] as usize];
         let place = &mut place_of_chain[chain as usize];
         if *place == NONE {
@@ -167,7 +167,7 @@ impl Narrator<'_> {
         let mut heads = vec![Vec::new(); self.decisions.clusters.len()];
         let mut is_known = vec![false; self.facts.chains.objects.len()];
         for (index, &cluster) in self.decisions.cluster_of.iter().enumerate() {
-            let chain = self.facts.chains.root(self.facts.chains.chain_of[index]);
+            let chain = self.facts.chains.chain_of[index];
             if !std::mem::replace(&mut is_known[chain as usize], true) {
                 heads[cluster as usize].push(index as u32);
             }

@@ -113,7 +113,7 @@ impl Solver<'_> {
         let mut is_reported = vec![false; facts.chains.objects.len()];
         for &(member, data) in &facts.chains.data_seeds {
             let cluster = &decisions.clusters[decisions.cluster_of[member as usize] as usize];
-            let chain = facts.chains.root(facts.chains.chain_of[member as usize]);
+            let chain = facts.chains.chain_of[member as usize];
             if cluster.decision == Decision::Keep
                 || std::mem::replace(&mut is_reported[chain as usize], true)
             {
@@ -221,13 +221,17 @@ impl Solver<'_> {
         let Interval { start, .. } = rectangle.partitions;
         let count = rectangle.partitions.len();
         if !is_legal_start(self.target, start, count) {
-            self.errors.push(Diag::error(
+            let error = Diag::error(
                 "pto:tile-position",
                 Site::Inst(inst),
                 format!(
-                    "expected cells to clear before this that one memset reaches: {count} partitions have to start at {}, found partition {start}",
+                    "expected cells to clear before this that a memset reaches: {count} partitions have to start at {}, found partition {start}",
                     legal_starts(self.target, count)
                 ),
+            );
+            self.errors.push(error.with_note(
+                Site::Alloc(AllocId::new(alloc as usize)),
+                "a memset of zero over the buffer before its first matmul settles this",
             ));
             return;
         }

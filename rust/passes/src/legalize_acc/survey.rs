@@ -43,11 +43,10 @@ pub(super) fn survey(program: &Program, target: &'static Target) -> Result<Surve
         matmuls: 0,
         errors: Vec::new(),
     };
-    for id in program.walk() {
-        if surveyor.errors.len() >= MAX_ERRORS {
-            break;
-        }
-        surveyor.instruction(id);
+    match program.blocks() {
+        // The usual case, without the cost of a walk over regions.
+        [block] => surveyor.instructions(block.insts.iter().copied()),
+        _ => surveyor.instructions(program.walk()),
     }
     if surveyor.matmuls > 0 {
         surveyor.arguments();
@@ -77,6 +76,8 @@ struct Seen {
     elsewhere: bool,
     /// The tile it was checked with as a destination.
     tile: Option<Tile>,
+    /// The block of its buffer, once it was a destination.
+    home: BlockId,
 }
 
 impl Seen {
@@ -87,6 +88,7 @@ impl Seen {
         destination: false,
         elsewhere: false,
         tile: None,
+        home: BlockId::new(0),
     };
 }
 
@@ -102,6 +104,15 @@ struct Surveyor<'p> {
 }
 
 impl Surveyor<'_> {
+    fn instructions(&mut self, ids: impl Iterator<Item = InstId>) {
+        for id in ids {
+            if self.errors.len() >= MAX_ERRORS {
+                break;
+            }
+            self.instruction(id);
+        }
+    }
+
     fn instruction(&mut self, id: InstId) {
         let inst = self.program.inst(id);
         let is_engine = matches!(inst.op, Op::Engine | Op::Matmul(_));
@@ -237,6 +248,7 @@ impl Surveyor<'_> {
         let seen = &mut self.seen[matmul.dst.index()];
         let is_first = !std::mem::replace(&mut seen.destination, true);
         seen.tile = matmul.tile;
+        seen.home = self.program.alloc(alloc).block;
         let (elsewhere, empty) = (seen.elsewhere, seen.empty);
         if elsewhere {
             let message = "expected a destination in psum".to_owned();
@@ -257,7 +269,6 @@ impl Surveyor<'_> {
     }
 
     fn matmul(&mut self, id: InstId, matmul: &Matmul, block: BlockId) {
-        let alloc = self.program.access(matmul.dst).alloc;
         if let Some(accumulator) = matmul.accumulator
             && accumulator != matmul.dst
         {
@@ -265,12 +276,14 @@ impl Surveyor<'_> {
             let message = "expected the accumulator to be the destination, which the matrix engine adds onto, found other cells";
             self.error("pto:accumulator-elsewhere", id, message.to_owned(), other);
         }
-        if self.program.alloc(alloc).block != block {
+        if self.seen[matmul.dst.index()].home != block {
             let message = "expected a matmul in the block that allocates its destination, found one in another block";
+            let alloc = self.program.access(matmul.dst).alloc;
             self.error("pto:control-flow", id, message.to_owned(), alloc);
         }
         if matmul.is_predicated() {
             let message = "expected flags that do not depend on the run, found start_if or stop_if";
+            let alloc = self.program.access(matmul.dst).alloc;
             self.error("pto:control-flow", id, message.to_owned(), alloc);
         }
         if !self.program.provisional && (matmul.flags.is_some() || matmul.zero_region.is_some()) {

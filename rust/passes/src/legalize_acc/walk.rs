@@ -62,6 +62,7 @@ pub(super) struct Walker<'p> {
     last_use: Vec<(u32, u32)>,
     /// By buffer: position of its deallocation in the current block.
     freed: Vec<(u32, u32)>,
+    has_freed: bool,
     /// Values that another buffer's write destroyed and that may still be wanted: by buffer and
     /// class, the position of that write and the object.
     lost: FxHashMap<(u32, u32), (u32, u32)>,
@@ -81,6 +82,7 @@ impl<'p> Walker<'p> {
             touched: Vec::new(),
             last_use: vec![(0, BEGIN); program.allocs().len()],
             freed: vec![(0, BEGIN); program.allocs().len()],
+            has_freed: false,
             lost: FxHashMap::default(),
             barriers: vec![(BEGIN, BEGIN); slots],
             has_barrier: false,
@@ -101,6 +103,25 @@ impl<'p> Walker<'p> {
             ..Chains::default()
         };
         self.enter(context, &mut chains);
+        if problem.holders.is_empty() && problem.barriers.is_empty() {
+            for event in &problem.events {
+                self.event(event, problem, &mut chains);
+            }
+        } else {
+            self.walk_around_regions(problem, is_visible, &mut chains);
+        }
+        self.finish(problem, context, &mut chains);
+        chains.resolve();
+        chains
+    }
+
+    /// The walk over a block with calls or operations with regions.
+    fn walk_around_regions(
+        &mut self,
+        problem: &BlockProblem,
+        is_visible: &dyn Fn(u32) -> bool,
+        chains: &mut Chains,
+    ) {
         let (mut barrier, mut holder) = (0, 0);
         let mut events = problem.events.as_slice();
         while let Some(&Event { pos, .. }) = events.first() {
@@ -113,7 +134,7 @@ impl<'p> Walker<'p> {
                 before = self.held(pos, is_visible);
             }
             for event in now {
-                self.event(event, problem, &mut chains);
+                self.event(event, problem, chains);
             }
             if is_holder {
                 holder += 1;
@@ -129,8 +150,6 @@ impl<'p> Walker<'p> {
                 barrier += 1;
             }
         }
-        self.finish(problem, context, &mut chains);
-        chains
     }
 
     fn begin(&mut self, problem: &BlockProblem, context: &Context) {
@@ -139,6 +158,7 @@ impl<'p> Walker<'p> {
         self.lost.clear();
         self.barriers.fill((BEGIN, BEGIN));
         self.has_barrier = false;
+        self.has_freed = false;
         for event in &problem.events {
             self.last_use[event.alloc as usize] = (self.epoch, event.pos);
         }
@@ -196,10 +216,12 @@ impl<'p> Walker<'p> {
 
     /// Whether `alloc` has a value in the cell.
     fn holds(&self, cell: &Cell, alloc: u32) -> bool {
-        cell.owner == alloc && cell.value != NONE && {
-            let (epoch, freed) = self.freed[alloc as usize];
-            epoch != self.epoch || cell.written > freed
-        }
+        cell.owner == alloc
+            && cell.value != NONE
+            && (!self.has_freed || {
+                let (epoch, freed) = self.freed[alloc as usize];
+                epoch != self.epoch || cell.written > freed
+            })
     }
 
     fn event(&mut self, event: &Event, problem: &BlockProblem, chains: &mut Chains) {
@@ -210,7 +232,10 @@ impl<'p> Walker<'p> {
             Action::MayWrite => self.may_write(event, chains),
             Action::Overwrite => self.pe_write(event, false, problem, chains),
             Action::Accumulate => self.pe_write(event, true, problem, chains),
-            Action::Free => self.freed[event.alloc as usize] = (self.epoch, event.pos),
+            Action::Free => {
+                self.has_freed = true;
+                self.freed[event.alloc as usize] = (self.epoch, event.pos);
+            }
         }
     }
 
@@ -375,33 +400,34 @@ impl<'p> Walker<'p> {
         begins: bool,
         chains: &mut Chains,
     ) -> u32 {
-        let member = &problem.members[event.member as usize];
-        let mut banks = self.geometry.shape(event.shape).banks;
-        if let (Some(flags), Some(code)) = (member.flags, member.region)
-            && (flags.starts() || flags.accumulates())
-        {
-            let named = pto_ir::ZeroWindow::of_bank(banks.start, code);
-            banks = banks.hull(named.banks());
-        }
         let chain = if chain == NONE {
             chains.add(Object {
                 member: event.member,
-                ..self.data(event, banks.start)
+                banks: self.geometry.shape(event.shape).banks,
+                ..self.data(event, 0)
             })
         } else {
             chain
         };
         let object = &mut chains.objects[chain as usize];
-        object.banks = object.banks.hull(banks);
-        object.strips |= member.group;
+        object.strips |= event.group;
         object.last = event.pos;
         object.begins |= begins;
-        object.zero_seeded |= seeds.zero;
-        if seeds.first != NONE {
-            object.first = object.first.min(seeds.first);
+        if event.shape != object.shape {
+            object.banks = object.banks.hull(self.geometry.shape(event.shape).banks);
         }
-        if seeds.data != NONE && !std::mem::replace(&mut object.data_seeded, true) {
-            chains.data_seeds.push((event.member, seeds.data));
+        if event.names_region {
+            let member = &problem.members[event.member as usize];
+            let first = self.geometry.shape(event.shape).banks.start;
+            let named = pto_ir::ZeroWindow::of_bank(first, member.region.unwrap_or(0));
+            object.banks = object.banks.hull(named.banks());
+        }
+        if seeds.first != NONE {
+            object.zero_seeded |= seeds.zero;
+            object.first = object.first.min(seeds.first);
+            if seeds.data != NONE && !std::mem::replace(&mut object.data_seeded, true) {
+                chains.data_seeds.push((event.member, seeds.data));
+            }
         }
         chain
     }

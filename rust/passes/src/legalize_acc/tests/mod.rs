@@ -1,6 +1,7 @@
 //! The tests, by what they look at.
 
 mod checker;
+mod diagnostics;
 mod nested;
 mod random;
 mod worked;

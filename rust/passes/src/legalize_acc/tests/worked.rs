@@ -77,7 +77,7 @@ fn describe(program: &Program, after: &Program, plan: &Plan) -> String {
 }
 
 /// Buffers of half a bank each in bank 0.
-const HALVES: &str = "alloc a bank 0 q0..4 u0..4\nalloc b bank 0 q0..4 u4..8\n";
+pub(super) const HALVES: &str = "alloc a bank 0 q0..4 u0..4\nalloc b bank 0 q0..4 u4..8\n";
 
 /// Name, program, and what comes out on trn1, trn2 and trn3.
 const CASES: &[(&str, &str, [&str; 3])] = &[
