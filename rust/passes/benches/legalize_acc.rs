@@ -5,7 +5,7 @@
 use std::time::{Duration, Instant};
 
 use pto_ir::{Program, Target};
-use pto_passes::{legalize_acc, order_column_tiles, verify_acc};
+use pto_passes::{legalize_acc, order_column_tiles, validate, verify_acc};
 use pto_testkit::generate::large::{Layout, program};
 
 fn best<T>(runs: usize, mut run: impl FnMut() -> T) -> Duration {
@@ -33,12 +33,16 @@ fn row(name: &str, matmuls: usize, runs: usize, program: &Program, target: &'sta
     let verify = best(runs, || {
         verify_acc::verify(&after, target, &verify_acc::Options::default())
     });
+    let validate = best(runs, || {
+        validate::validate(program, &after, target, validate::Options::default())
+    });
     println!(
-        "{name:<16} {matmuls:>8}: legalize {:>6.1} ns, order {:>5.1} ns, apply {:>6.1} ns, verify {:>6.1} ns a matmul; {} edges, {} memsets",
+        "{name:<16} {matmuls:>8}: legalize {:>6.1} ns, order {:>5.1} ns, apply {:>6.1} ns, verify {:>6.1} ns, validate {:>6.1} ns a matmul; {} edges, {} memsets",
         per_matmul(legalize),
         per_matmul(order),
         per_matmul(apply),
         per_matmul(verify),
+        per_matmul(validate),
         plan.edges.len(),
         plan.memsets.len()
     );
