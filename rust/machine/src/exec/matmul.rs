@@ -52,7 +52,9 @@ impl Machine<'_> {
             Extent::Group => column_group(op.tile, self.config.target),
             Extent::Destination => self.placed_partitions(&dst, &region, site)?,
         };
-        let cells = match &self.memory.buffer(&dst, site)?.storage {
+        let buffer = self.memory.buffer(&dst, site)?;
+        let allocated = buffer.site;
+        let cells = match &buffer.storage {
             Storage::Psum(buffer) => buffer.cells,
             _ => pe::CellType::F32,
         };
@@ -65,6 +67,7 @@ impl Machine<'_> {
             window,
             group,
             accumulates: op.accumulator.is_some(),
+            allocated,
             sums,
             site,
         };

@@ -61,14 +61,14 @@ pub(crate) struct Cell {
 
 impl Cell {
     /// A cell that holds nothing.
-    pub(crate) const fn undefined(site: SiteId) -> Self {
+    pub(crate) const fn undefined() -> Self {
         Self {
             phase: Phase::Undefined,
             clobbered: false,
             empty: true,
             zeroed: false,
             sticky: false,
-            site,
+            site: SiteId::NONE,
         }
     }
 
@@ -126,17 +126,6 @@ impl Cell {
         }
     }
 
-    /// After an allocation at `site` took the cell over: its contents are nobody's. The bits stay,
-    /// as they do on the machine, and so does a pending bit: a START may come before the allocation.
-    pub(crate) fn allocated(self, site: SiteId) -> Self {
-        let holds_nothing = self.phase == Phase::Undefined;
-        Self {
-            clobbered: false,
-            site: if holds_nothing { site } else { self.site },
-            ..self
-        }
-    }
-
     /// What a PE write under `model` adds to.
     pub(crate) fn added_to(self, model: StartModel) -> Contents {
         let pending = self.phase == Phase::Pending;
@@ -170,7 +159,7 @@ mod tests {
 
     #[test]
     fn a_start_leaves_contents_or_clears_them() {
-        let data = Cell::undefined(OTHER).overwritten(OTHER);
+        let data = Cell::undefined().overwritten(OTHER);
         let pending = data.started(START);
         assert!(pending.clobbered);
         assert_eq!(pending.site, START);
@@ -185,23 +174,20 @@ mod tests {
 
     #[test]
     fn accumulate_brings_survivors_back() {
-        let data = Cell::undefined(OTHER).overwritten(OTHER);
+        let data = Cell::undefined().overwritten(OTHER);
         let resumed = data.started(START).resumed(OTHER);
         assert_eq!(resumed.phase, Phase::Data);
         assert!(resumed.clobbered);
         assert_eq!(resumed.added_to(WrittenBit), Contents::Word);
         assert_eq!(resumed.added_to(EagerZero), Contents::Zero);
-        let nothing = Cell::undefined(OTHER).started(START).resumed(OTHER);
+        let nothing = Cell::undefined().started(START).resumed(OTHER);
         assert_eq!(nothing.added_to(WrittenBit), Contents::Poison);
-        assert_eq!(
-            Cell::undefined(OTHER).resumed(START).phase,
-            Phase::Undefined
-        );
+        assert_eq!(Cell::undefined().resumed(START).phase, Phase::Undefined);
     }
 
     #[test]
     fn the_bit_is_sticky_in_one_model_only() {
-        let seeded = Cell::undefined(OTHER).started(START).overwritten(OTHER);
+        let seeded = Cell::undefined().started(START).overwritten(OTHER);
         assert_eq!(seeded.phase, Phase::Data);
         assert_eq!(seeded.added_to(WrittenBit), Contents::Word);
         assert_eq!(seeded.added_to(EagerZero), Contents::Word);
@@ -216,12 +202,5 @@ mod tests {
         );
         let written = Cell::pe_written(false, OTHER);
         assert_eq!(written.added_to(StickyPending), Contents::Word);
-    }
-
-    #[test]
-    fn an_allocation_forgives_what_hit_the_one_before() {
-        let data = Cell::undefined(OTHER).overwritten(OTHER);
-        assert!(!data.started(START).allocated(OTHER).clobbered);
-        assert_eq!(data.started(START).allocated(OTHER).phase, Phase::Pending);
     }
 }

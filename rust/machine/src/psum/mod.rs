@@ -46,7 +46,7 @@ pub(crate) struct PsumBuffer {
     pub(crate) columns: u32,
     /// Where it lies; the machine needs it, the reference does not.
     pub(crate) placement: Option<Placement>,
-    reference: Option<ReferenceCells>,
+    reference: ReferenceCells,
 }
 
 /// PSUM under the meanings of a run.
@@ -123,29 +123,21 @@ impl Psum {
         placement: Option<Placement>,
         site: SiteId,
     ) -> PsumBuffer {
-        let buffer = PsumBuffer {
+        PsumBuffer {
             element,
             cells,
             rows,
             columns,
             placement,
-            reference: self
-                .reference
-                .then(|| ReferenceCells::new(rows, columns, site)),
-        };
-        if let Some((physical, region)) = self.on_machine(&buffer, &buffer.whole()) {
-            physical.allocate(&region, site);
+            reference: ReferenceCells::new(rows, columns, self.reference, site),
         }
-        buffer
     }
 
     /// The cells of `buffer` hold nothing, whatever was there: an argument without contents.
     pub(crate) fn undefine(&mut self, buffer: &mut PsumBuffer, site: SiteId) {
-        if let Some(reference) = &mut buffer.reference {
-            reference.undefine(site);
-        }
+        buffer.reference.undefine(site);
         if let Some((physical, region)) = self.on_machine(buffer, &buffer.whole()) {
-            physical.undefine(&region, site);
+            physical.undefine(&region);
         }
     }
 
@@ -156,16 +148,14 @@ impl Psum {
         region: &Region,
         write: &PeWrite<'_>,
     ) -> Outcome<()> {
-        if let Some(cells) = &mut buffer.reference {
-            cells.pe_write(region, write)?;
+        let target = self.target;
+        if let (Some(placed), Some(physical)) = (self.placed(buffer, region), &mut self.physical) {
+            // A fresh cell is overwritten by what means to add: nothing of its own was lost.
+            let needs = |cells: &Region| buffer.reference.has_values(&own(buffer, target, cells));
+            physical.pe_write(&placed, write, needs, &mut self.hazards)?;
         }
-        let Some(placed) = self.placed(buffer, region) else {
-            return Ok(());
-        };
-        match &mut self.physical {
-            Some(physical) => physical.pe_write(&placed, write, &mut self.hazards),
-            None => Ok(()),
-        }
+        let written = buffer.reference.pe_write(region, write);
+        if self.reference { written } else { Ok(()) }
     }
 
     /// Another engine writes `words`, row by row, to `region` of `buffer`.
@@ -176,9 +166,7 @@ impl Psum {
         words: &[u32],
         site: SiteId,
     ) -> Outcome<()> {
-        if let Some(cells) = &mut buffer.reference {
-            cells.write(region, words, site);
-        }
+        buffer.reference.write(region, words, site);
         let Some(placed) = self.placed(buffer, region) else {
             return Ok(());
         };
@@ -200,8 +188,8 @@ impl Psum {
         site: SiteId,
         out: &mut Vec<u32>,
     ) -> Outcome<()> {
-        if let Some(cells) = &buffer.reference {
-            cells.read(region, site, out)?;
+        if buffer.reference.has_words() {
+            buffer.reference.read(region, site, out)?;
         }
         let Some(placed) = self.placed(buffer, region) else {
             return Ok(());
@@ -209,10 +197,13 @@ impl Psum {
         let Some(physical) = &mut self.physical else {
             return Ok(());
         };
-        physical.check_read(&placed, site, &mut self.hazards)?;
+        let sites = (site, buffer.reference.site());
+        let target = self.target;
+        let needs = |cells: &Region| buffer.reference.has_values(&own(buffer, target, cells));
+        physical.check_read(&placed, sites, needs, &mut self.hazards)?;
         let models: usize = physical.models().count();
         for model in 0..models {
-            if model == 0 && buffer.reference.is_none() {
+            if model == 0 && !buffer.reference.has_words() {
                 physical.read(&placed, model, out);
                 continue;
             }
@@ -233,13 +224,9 @@ impl Psum {
         site: SiteId,
         out: &mut Vec<u32>,
     ) -> Outcome<u64> {
-        let parts = match (
-            &buffer.reference,
-            self.placed(buffer, region),
-            &mut self.physical,
-        ) {
-            (Some(reference), ..) => reference.values(region),
-            (None, Some(placed), Some(physical)) => physical
+        let parts = match (self.placed(buffer, region), &mut self.physical) {
+            _ if buffer.reference.has_words() => buffer.reference.values(region),
+            (Some(placed), Some(physical)) => physical
                 .values(&placed)
                 .iter()
                 .map(|part| own(buffer, self.target, part))
@@ -274,7 +261,7 @@ impl Psum {
             .iter()
             .flat_map(|physical| physical.models().map(StartModel::name))
             .collect();
-        let expected_by = if buffer.reference.is_some() {
+        let expected_by = if buffer.reference.has_words() {
             "reference"
         } else {
             names[0]
@@ -294,10 +281,7 @@ impl Psum {
         let mut report = Report::failed("pto:diverging-read", site, message);
         let (own_row, own_column) = region.cell_at(at);
         let on_machine = self.physical.as_ref().map(|p| p.last_event(row, column));
-        let in_reference = buffer
-            .reference
-            .as_ref()
-            .map(|c| c.last_event(own_row, own_column));
+        let in_reference = Some(buffer.reference.last_event(own_row, own_column));
         let named = |site: Option<SiteId>| site.filter(|&site| site != SiteId::NONE);
         if let Some(at) = named(on_machine) {
             report = report.with_note(at, "the machine's cell got its state here");

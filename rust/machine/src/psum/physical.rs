@@ -30,6 +30,8 @@ pub(crate) struct PeWrite<'a> {
     pub(crate) group: Interval,
     /// Whether the instruction is a `tmatmul_acc`.
     pub(crate) accumulates: bool,
+    /// Where its destination was allocated.
+    pub(crate) allocated: SiteId,
     /// The sums, with as many rows and columns as the region.
     pub(crate) sums: Sums<'a>,
     pub(crate) site: SiteId,
@@ -78,7 +80,7 @@ impl Physical {
     /// PSUM of `target` with nothing in it, under each of `models`.
     pub(crate) fn new(target: &'static Target, models: &[StartModel]) -> Self {
         let bank_columns = target.bank_bytes / target.cell_bytes;
-        let nothing = Cell::undefined(SiteId::NONE);
+        let nothing = Cell::undefined();
         let all_columns = bank_columns * target.banks;
         Self {
             target,
@@ -100,21 +102,18 @@ impl Physical {
         self.planes.iter().map(|&(model, _)| model)
     }
 
-    /// An allocation at `site` takes the cells of `region` over.
-    pub(crate) fn allocate(&mut self, region: &Region, site: SiteId) {
-        self.for_each_state(region, |cell| cell.allocated(site));
-    }
-
     /// The cells of `region` hold nothing from now on: an argument without contents.
-    pub(crate) fn undefine(&mut self, region: &Region, site: SiteId) {
-        self.for_each_state(region, |_| Cell::undefined(site));
+    pub(crate) fn undefine(&mut self, region: &Region) {
+        self.for_each_state(region, |_| Cell::undefined());
     }
 
-    /// A matmul writes its sums to `region`.
+    /// A matmul writes its sums to `region`. `needs` tells whether the program means to add to some
+    /// of these cells.
     pub(crate) fn pe_write(
         &mut self,
         region: &Region,
         write: &PeWrite<'_>,
+        needs: impl Fn(&Region) -> bool,
         hazards: &mut HazardLog,
     ) -> Outcome<()> {
         self.open_group(write);
@@ -122,8 +121,9 @@ impl Physical {
         self.collect_patches(region, |_| after);
         for index in 0..self.patches.len() {
             let patch = self.patches[index];
-            if let Some(kind) = add_hazard(patch.before, write) {
-                self.note(kind, &patch, write.site, hazards)?;
+            let is_needed = || needs(&Region::new(patch.partitions, self.plane_columns(&patch)));
+            if let Some(kind) = add_hazard(&patch, write, is_needed) {
+                self.note(kind, &patch, (write.site, write.allocated), hazards)?;
             }
             self.accumulate(&patch, region, write);
         }
@@ -143,7 +143,12 @@ impl Physical {
         for index in 0..self.patches.len() {
             let patch = self.patches[index];
             if patch.before.phase == Phase::Partial {
-                self.note(HazardKind::LostPartial, &patch, site, hazards)?;
+                self.note(
+                    HazardKind::LostPartial,
+                    &patch,
+                    (site, SiteId::NONE),
+                    hazards,
+                )?;
             }
             let columns = self.plane_columns(&patch);
             for (_, plane) in &mut self.planes {
@@ -157,18 +162,22 @@ impl Physical {
         Ok(())
     }
 
-    /// Reports what is hazardous about reading `region` at `site`.
+    /// Reports what is hazardous about reading `region` of a buffer. The sites are those of the read
+    /// and of the buffer's allocation; `needs` tells whether the program has put values into some
+    /// of these cells.
     pub(crate) fn check_read(
         &mut self,
         region: &Region,
-        site: SiteId,
+        sites: (SiteId, SiteId),
+        needs: impl Fn(&Region) -> bool,
         hazards: &mut HazardLog,
     ) -> Outcome<()> {
         self.find_patches(region);
         for index in 0..self.patches.len() {
             let patch = self.patches[index];
-            if let Some(kind) = read_hazard(patch.before) {
-                self.note(kind, &patch, site, hazards)?;
+            let is_needed = || needs(&Region::new(patch.partitions, self.plane_columns(&patch)));
+            if let Some(kind) = read_hazard(patch.before, is_needed) {
+                self.note(kind, &patch, sites, hazards)?;
             }
         }
         Ok(())
@@ -309,14 +318,19 @@ impl Physical {
         &self,
         kind: HazardKind,
         patch: &Patch,
-        site: SiteId,
+        (site, allocated): (SiteId, SiteId),
         hazards: &mut HazardLog,
     ) -> Outcome<()> {
+        let is_undefined = patch.before.phase == Phase::Undefined;
         let bytes = |column: u32| column * self.target.cell_bytes;
         hazards.note(Hazard {
             kind,
             site,
-            earlier: patch.before.site,
+            earlier: if is_undefined {
+                allocated
+            } else {
+                patch.before.site
+            },
             bank: patch.piece.bank as u32,
             partitions: patch.partitions,
             bytes: Interval::new(bytes(patch.columns.start), bytes(patch.columns.end)),
@@ -349,21 +363,30 @@ impl Region {
     }
 }
 
-/// The hazard of a PE write to a cell in the state `before` (after the region's event).
-fn add_hazard(before: Cell, write: &PeWrite<'_>) -> Option<HazardKind> {
-    if before.phase == Phase::Undefined {
+/// The hazard of a PE write to the cells of `patch`, found after the region's event.
+fn add_hazard(
+    patch: &Patch,
+    write: &PeWrite<'_>,
+    is_needed: impl Fn() -> bool,
+) -> Option<HazardKind> {
+    if patch.before.phase == Phase::Undefined {
         return Some(HazardKind::AccumulateUndefined);
     }
-    // A START that covers the cell itself overwrites it; a tmatmul never meant to add.
-    let adds = write.accumulates && !write.flags.starts();
-    (before.clobbered && adds).then_some(HazardKind::StartClobbers)
+    // A cell under the instruction's own START is overwritten whatever hit it before, and a tmatmul
+    // never meant to add.
+    let is_started = write.flags.starts()
+        && write.window.banks().contains(patch.piece.bank as u32)
+        && write.group.covers(patch.partitions);
+    let adds = write.accumulates && !is_started;
+    (patch.before.clobbered && adds && is_needed()).then_some(HazardKind::StartClobbers)
 }
 
 /// The hazard of a read of a cell in the state `before`.
-fn read_hazard(before: Cell) -> Option<HazardKind> {
+fn read_hazard(before: Cell, is_needed: impl Fn() -> bool) -> Option<HazardKind> {
     match before.phase {
         Phase::Undefined => Some(HazardKind::ReadUndefined),
-        _ if before.clobbered => Some(HazardKind::StartClobbers),
+        // What a START hit may have been of a life that is over.
+        _ if before.clobbered && is_needed() => Some(HazardKind::StartClobbers),
         Phase::Pending => Some(HazardKind::ReadPending),
         Phase::Partial => Some(HazardKind::ReadOpenGroup),
         Phase::Data => None,

@@ -12,11 +12,12 @@ use super::physical::{PeWrite, Region};
 use super::plane::{self, Contents, Plane};
 use crate::report::{Outcome, Report, SiteId};
 
-/// The cells of one allocation.
+/// The cells of one allocation. Their states are kept whatever the meanings of a run, because the
+/// hazards of the machine depend on what a cell is for; their words only where asked for.
 #[derive(Debug)]
 pub(crate) struct ReferenceCells {
     states: Grid<RefCell>,
-    plane: Plane,
+    plane: Option<Plane>,
     allocated: SiteId,
 }
 
@@ -39,17 +40,38 @@ enum Holds {
 }
 
 impl ReferenceCells {
-    /// `rows` partitions of `columns` fresh cells, allocated at `site`.
-    pub(crate) fn new(rows: u32, columns: u32, site: SiteId) -> Self {
+    /// `rows` partitions of `columns` fresh cells, allocated at `site`; with words or without.
+    pub(crate) fn new(rows: u32, columns: u32, has_words: bool, site: SiteId) -> Self {
         let state = RefCell {
             holds: Holds::Fresh,
             site,
         };
         Self {
             states: Grid::new(rows, columns, state),
-            plane: Plane::new(rows, columns),
+            plane: has_words.then(|| Plane::new(rows, columns)),
             allocated: site,
         }
+    }
+
+    /// Where the buffer was allocated.
+    pub(crate) fn site(&self) -> SiteId {
+        self.allocated
+    }
+
+    /// Whether the words are kept: the reference is one of the meanings of the run.
+    pub(crate) fn has_words(&self) -> bool {
+        self.plane.is_some()
+    }
+
+    /// Whether a cell of `region` holds a value: a `tmatmul_acc` adds to it.
+    pub(crate) fn has_values(&self, region: &Region) -> bool {
+        let mut found = false;
+        region.for_each_span(|columns, _| {
+            self.states.visit(region.partitions, columns, |_, _, cell| {
+                found |= cell.holds == Holds::Value;
+            });
+        });
+        found
     }
 
     /// Its cells hold nothing that is known.
@@ -79,6 +101,9 @@ impl ReferenceCells {
                 }
                 let base = if adds { Contents::Word } else { Contents::Zero };
                 let first = skipped + (part.start - columns.start) as usize;
+                let Some(plane) = plane else {
+                    return after;
+                };
                 for row in rows.start..rows.end {
                     let own_row = (row - region.partitions.start) as usize;
                     let cells = plane.row_mut(row, part);
@@ -99,11 +124,11 @@ impl ReferenceCells {
         let Self { states, plane, .. } = self;
         region.for_each_span(|columns, skipped| {
             states.update(region.partitions, columns, |rows, part, _| {
+                let first = skipped + (part.start - columns.start) as usize;
                 for row in rows.start..rows.end {
-                    let first = (row - region.partitions.start) as usize * width
-                        + skipped
-                        + (part.start - columns.start) as usize;
-                    let source = &words[first..first + part.len() as usize];
+                    let Some(plane) = &mut *plane else { break };
+                    let start = (row - region.partitions.start) as usize * width + first;
+                    let source = &words[start..start + part.len() as usize];
                     plane.row_mut(row, part).copy_from_slice(source);
                 }
                 RefCell {
@@ -132,9 +157,12 @@ impl ReferenceCells {
         if let Some((rows, part)) = fresh {
             return Err(self.undefined_read(site, rows, part));
         }
+        let Some(plane) = &self.plane else {
+            return Ok(());
+        };
         for row in region.partitions.start..region.partitions.end {
             for &columns in &region.columns {
-                out.extend_from_slice(self.plane.row(row, columns));
+                out.extend_from_slice(plane.row(row, columns));
             }
         }
         Ok(())
