@@ -125,7 +125,7 @@ func.func @expect_another_type(%y: memref<4xf32>) {
 }
 
 func.func @expect_a_tile(%y: memref<4xf32, #pto.mem<cube_m16>>) {
-  // expected-error@+1 {{expected the buffer in hbm, sbuf or psum, found #pto.mem<cube_m16>, a tile register of the tile ISA [pto:tile-space]}}
+  // expected-error@+1 {{expected the buffer of rank 2, found 'memref<4xf32, #pto.mem<cube_m16>>' [pto:rank]}}
   pto.expect_eq %y, dense<0.0> : tensor<4xf32>, memref<4xf32, #pto.mem<cube_m16>>
   return
 }

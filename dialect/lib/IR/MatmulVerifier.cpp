@@ -302,9 +302,8 @@ static LogicalResult verifyNoPeClauses(MatmulOpInterface op) {
 }
 
 LogicalResult common::verifyMatmul(MatmulOpInterface op) {
+  // Verified as such before: the operand groups are what they must be.
   auto tileOp = cast<TileOpInterface>(op.getOperation());
-  if (failed(verifyOperandGroups(tileOp)))
-    return failure();
   if (tileOp.isTile())
     return verifyNoPeClauses(op);
   return success(succeeded(MatmulVerifier(op).verify()) &&

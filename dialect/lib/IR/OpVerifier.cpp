@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "PTO/IR/PTOOps.h"
-#include "Verification.h"
+#include "TileSchema.h"
 #include "mlir/IR/TypeUtilities.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 
@@ -161,32 +161,56 @@ LogicalResult CopyOp::verify() {
 // Expectations
 //===----------------------------------------------------------------------===//
 
-static LogicalResult verifyExpectation(Operation *op, MemRefType buffer,
-                                       ElementsAttr expected) {
-  if (failed(common::verifyBuffer([&] { return op->emitOpError(); },
-                                  getEffectiveTarget(op), "the buffer",
-                                  buffer)))
+/// Whether elements written as `word` are the raw words of the type `element`,
+/// of which there are no literals: integers of its width, or a byte for 4 bits.
+static bool isRawWord(Type word, Type element) {
+  if (!isa<HF32Type, HiF8Type, E1M2Type, HiF4Type>(element))
+    return false;
+  unsigned bits = getTileTypeInfo(*getTileType(element)).bits;
+  return word.isSignlessInteger(bits) ||
+         (bits < 8 && word.isSignlessInteger(8));
+}
+
+/// The buffer of an expectation may be a tile or in another memory.
+static LogicalResult verifyExpectedBuffer(Operation *op, Value buffer) {
+  auto emitError = [&] { return op->emitOpError(); };
+  auto type = cast<MemRefType>(buffer.getType());
+  std::optional<MemorySpace> space = getMemorySpace(type);
+  if (!space || !isTileSpace(*space))
+    return common::verifyBuffer(emitError, getEffectiveTarget(op),
+                                "the buffer", type);
+  FailureOr<Tile> tile = readTile(emitError, "the buffer", buffer);
+  if (failed(tile))
     return failure();
+  return verifyGeometry(emitError, "the buffer", *tile, rules::operandLayout,
+                        rules::capacity);
+}
+
+static LogicalResult verifyExpectation(Operation *op, Value value,
+                                       ElementsAttr expected) {
+  if (failed(verifyExpectedBuffer(op, value)))
+    return failure();
+  auto buffer = cast<MemRefType>(value.getType());
   auto type = dyn_cast<RankedTensorType>(expected.getShapedType());
   if (!type || failed(verifyCompatibleShape(buffer, type)))
     return op->emitOpError() << "expected elements in a tensor of the shape of "
                                 "the buffer, "
                              << buffer << ", found " << expected.getShapedType()
                              << " [pto:shape]";
-  if (type.getElementType() != buffer.getElementType())
-    return op->emitOpError()
-           << "expected elements of " << buffer.getElementType() << ", found "
-           << type.getElementType() << " [pto:element-type]";
-  return success();
+  Type found = type.getElementType(), element = buffer.getElementType();
+  if (found == element || isRawWord(found, element))
+    return success();
+  return op->emitOpError() << "expected elements of " << element << ", found "
+                           << found << " [pto:element-type]";
 }
 
 LogicalResult ExpectEqOp::verify() {
-  return verifyExpectation(*this, getBuffer().getType(), getExpected());
+  return verifyExpectation(*this, getBuffer(), getExpected());
 }
 
 LogicalResult ExpectCloseOp::verify() {
   MemRefType type = getBuffer().getType();
-  if (failed(verifyExpectation(*this, type, getExpected())))
+  if (failed(verifyExpectation(*this, getBuffer(), getExpected())))
     return failure();
   if (!isa<FloatType>(type.getElementType()))
     return emitOpError() << "expected a buffer of floats, found "

@@ -12,6 +12,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "PTO/IR/PTOOps.h"
+#include "TileRules.h"
 #include "mlir/IR/Builders.h"
 #include "llvm/ADT/STLExtras.h"
 
@@ -196,7 +197,7 @@ public:
       return parser.emitError(loc)
              << "expected " << count << " to " << count + 2
              << " operands, found " << operands.size()
-             << " [pto:tile-source-count]";
+             << rules::sourceCount.end();
     unsigned scales = operands.size() - count;
     hasLhsScale =
         scales == 2 || (scales == 1 && isScaled(types[hasAccumulator]));
@@ -335,17 +336,13 @@ Engine CopyOp::getExecutingEngine() {
 Value TMatmulOp::getAccumulatorOrNull() { return {}; }
 Value TMatmulAccOp::getAccumulatorOrNull() { return getAccumulator(); }
 
-static bool isIn(MemRefType type, MemorySpace space) {
-  return getMemorySpace(type) == space;
-}
-
-/// Whether a matmul of both machines is one of the tile ISA: its destination is
-/// a tile, and no operand is where only the PE array reads.
-template <typename Matmul> static bool isTileMatmul(Matmul op) {
+/// Whether a matmul of both machines is one of the tile ISA: its destination is a
+/// tile, and its left operand is not where only the PE array reads.
+template <typename Matmul>
+static bool isTileMatmul(Matmul op) {
   std::optional<MemorySpace> space = getMemorySpace(op.getDst().getType());
   return space && isTileSpace(*space) &&
-         !isIn(op.getLhs().getType(), MemorySpace::sbuf) &&
-         !isIn(op.getRhs().getType(), MemorySpace::sbuf);
+         getMemorySpace(op.getLhs().getType()) != MemorySpace::sbuf;
 }
 
 bool TMatmulOp::isTile() { return isTileMatmul(*this); }

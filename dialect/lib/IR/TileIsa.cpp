@@ -177,14 +177,14 @@ std::optional<int64_t> mlir::pto::getTileBytes(MemorySpace space, TileType type,
     if (rows > maxRows)
       return std::nullopt;
     storedRows = maxRows;
-    storedColumns = llvm::alignTo(columns, cellElements / maxRows);
+    storedColumns = llvm::alignToPowerOf2(columns, cellElements / maxRows);
   } else {
-    storedRows = llvm::alignTo(rows, cellElements / rightCellColumns);
-    storedColumns = llvm::alignTo(columns, rightCellColumns);
+    storedRows = llvm::alignToPowerOf2(rows, cellElements / rightCellColumns);
+    storedColumns = llvm::alignToPowerOf2(columns, rightCellColumns);
   }
   if (storedColumns > maxColumns || storedRows * storedColumns > maxElements)
     return std::nullopt;
-  return storedRows * storedColumns / cellElements * cellBytes;
+  return storedRows * storedColumns * bits / 8;
 }
 
 unsigned mlir::pto::getMaxSizeCode(MemorySpace space) {

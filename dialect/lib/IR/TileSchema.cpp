@@ -31,7 +31,8 @@ FailureOr<Tile> mlir::pto::readTile(common::EmitError emitError, StringRef name,
     return fail("of rank 2", "pto:rank");
   if (!type.hasStaticShape())
     return fail("of static shape", "pto:dynamic-shape");
-  if (!type.getLayout().isIdentity())
+  auto layout = dyn_cast<AffineMapAttr>(type.getLayout());
+  if (!layout || !layout.getValue().isIdentity())
     return fail("to be a whole tile, without a layout", "pto:layout");
   std::optional<TileType> element = getTileType(type.getElementType());
   if (!element)

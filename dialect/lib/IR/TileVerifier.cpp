@@ -26,6 +26,12 @@ using namespace mlir::pto;
 
 namespace {
 
+/// What `post` says, or says by its absence.
+struct Post {
+  int64_t preQuant = 0, relu = 0, group = 0;
+  bool rowMax = false, groupMax = false, rowMaxInit = false, maxAbs = false;
+};
+
 /// The rules about one operation.
 class TileVerifier {
 public:
@@ -35,10 +41,10 @@ public:
         rounding(tileOp.getRmode().value_or(RMode::Default)),
         mask(tileOp.getMask().value_or(kAllElements)) {
     if (std::optional<PostAttr> attribute = tileOp.getPost())
-      post = *attribute;
-    else
-      post = PostAttr::get(tileOp->getContext(), 0, 0, 0, false, false, false,
-                           false);
+      post = {attribute->getPreQuant(),   attribute->getRelu(),
+              attribute->getGroup(),      attribute->getRowMax(),
+              attribute->getGroupMax(),   attribute->getRowMaxInit(),
+              attribute->getMaxAbs()};
   }
 
   LogicalResult verify();
@@ -52,7 +58,8 @@ private:
   LogicalResult verifyTypePair();
   LogicalResult verifyScalePresence(TileRole scale, TileRole side);
   LogicalResult verifySharing();
-  LogicalResult verifyPresence(TileRole role, bool isExpected, StringRef reason,
+  LogicalResult verifyPresence(TileRole role, bool isExpected,
+                               const Twine &circumstance,
                                const TileRule &rule);
   LogicalResult verifyParameter(TileRole role, StringRef field, int64_t code,
                                 TileParameter parameter);
@@ -82,7 +89,7 @@ private:
   bool isMatrixVector;
   RMode rounding;
   uint64_t mask;
-  PostAttr post;
+  Post post;
   // Found out on the way.
   const PreQuantMode *mode = nullptr;
   TileParameter activation = TileParameter::none;
@@ -129,17 +136,17 @@ LogicalResult TileVerifier::verifyCodes() {
   auto fail = [&](const char *what, int64_t found) -> LogicalResult {
     return error() << what << ", found " << found << rules::reserved.end();
   };
-  mode = getPreQuantMode(post.getPreQuant());
+  mode = getPreQuantMode(post.preQuant);
   if (!mode)
-    return fail("pre_quant to be a conversion mode", post.getPreQuant());
+    return fail("pre_quant to be a conversion mode", post.preQuant);
   std::optional<TileParameter> parameter =
-      getActivationParameter(post.getRelu());
+      getActivationParameter(post.relu);
   if (!parameter)
-    return fail("relu from 0 to 3", post.getRelu());
+    return fail("relu from 0 to 3", post.relu);
   activation = *parameter;
-  std::optional<int64_t> columns = getGroupColumns(post.getGroup());
+  std::optional<int64_t> columns = getGroupColumns(post.group);
   if (!columns)
-    return fail("group from 0 to 9", post.getGroup());
+    return fail("group from 0 to 9", post.group);
   frame.groupColumns = *columns;
   if (!llvm::is_contained<uint64_t>({0, 1, 2, 4, 8, 12, 14, 15}, mask))
     return fail("mask to be 0, 1, 2, 4, 8, 12, 14 or 15", mask);
@@ -150,13 +157,13 @@ LogicalResult TileVerifier::verifyEnables() {
   auto fail = [&](const char *what, const char *found) -> LogicalResult {
     return error() << what << ", found " << found << rules::postFields.end();
   };
-  if (post.getRowMaxInit() && !post.getRowMax())
+  if (post.rowMaxInit && !post.rowMax)
     return fail("row_max beside row_max_init", "none");
-  bool hasGroups = post.getGroup() != 0;
-  if (post.getGroupMax() != hasGroups)
+  bool hasGroups = post.group != 0;
+  if (post.groupMax != hasGroups)
     return fail("group_max and a group other than 0 together",
                 hasGroups ? "a group alone" : "group_max alone");
-  if (post.getMaxAbs() && !post.getRowMax() && !post.getGroupMax())
+  if (post.maxAbs && !post.rowMax && !post.groupMax)
     return fail("row_max or group_max beside max_abs", "neither");
   return success();
 }
@@ -181,9 +188,10 @@ LogicalResult TileVerifier::verifyTypePair() {
 
 LogicalResult TileVerifier::verifyScalePresence(TileRole scale, TileRole side) {
   const TileTypeInfo &type = getTileTypeInfo(frame[side].type);
-  bool isExpected = isScaled() && type.hasScale();
-  std::string reason = (stringifyTileRole(side) + " of " + type.spelling).str();
-  return verifyPresence(scale, isExpected, reason, rules::sourceCount);
+  return verifyPresence(scale, isScaled() && type.hasScale(),
+                        "with " + stringifyTileRole(side) + " of " +
+                            type.spelling,
+                        rules::sourceCount);
 }
 
 LogicalResult TileVerifier::verifySharing() {
@@ -210,14 +218,14 @@ LogicalResult TileVerifier::verifySharing() {
 }
 
 LogicalResult TileVerifier::verifyPresence(TileRole role, bool isExpected,
-                                           StringRef reason,
+                                           const Twine &circumstance,
                                            const TileRule &rule) {
   bool isThere = static_cast<bool>(operands[role]);
   if (isThere == isExpected)
     return success();
-  return error() << (isExpected ? "" : "no ") << stringifyTileRole(role)
-                 << (isExpected ? " with " : " without ") << reason
-                 << ", found " << (isThere ? "one" : "none") << rule.end();
+  return error() << (isExpected ? "" : "no ") << stringifyTileRole(role) << " "
+                 << circumstance << ", found " << (isThere ? "one" : "none")
+                 << rule.end();
 }
 
 LogicalResult TileVerifier::verifyParameter(TileRole role, StringRef field,
@@ -243,16 +251,22 @@ LogicalResult TileVerifier::verifyParameter(TileRole role, StringRef field,
 }
 
 LogicalResult TileVerifier::verifyStreams() {
+  auto verifyEnabled = [&](TileRole role, bool isEnabled, const char *field,
+                           const TileRule &rule) {
+    return verifyPresence(
+        role, isEnabled,
+        Twine(isEnabled ? "with " : "without ") + field + " in post", rule);
+  };
   return success(
-      succeeded(verifyPresence(TileRole::row_max_in, post.getRowMaxInit(),
-                               "row_max_init", rules::sourceCount)) &&
-      succeeded(verifyPresence(TileRole::row_max, post.getRowMax(),
-                               "row_max in post", rules::destinationCount)) &&
-      succeeded(verifyPresence(TileRole::group_max, post.getGroupMax(),
-                               "group_max in post", rules::destinationCount)) &&
+      succeeded(verifyEnabled(TileRole::row_max_in, post.rowMaxInit,
+                              "row_max_init", rules::sourceCount)) &&
+      succeeded(verifyEnabled(TileRole::row_max, post.rowMax, "row_max",
+                              rules::destinationCount)) &&
+      succeeded(verifyEnabled(TileRole::group_max, post.groupMax,
+                              "group_max", rules::destinationCount)) &&
       succeeded(verifyParameter(TileRole::quant, "pre_quant", mode->code,
                                 mode->parameter)) &&
-      succeeded(verifyParameter(TileRole::prelu, "relu", post.getRelu(),
+      succeeded(verifyParameter(TileRole::prelu, "relu", post.relu,
                                 activation)));
 }
 
@@ -439,10 +453,10 @@ LogicalResult TileVerifier::verifyAccumulatorCapacity() {
   return diag;
 }
 
-/// Destinations are fresh: each another than the accumulator, than c_scale and
-/// than the other destinations. Only the form before registers are assigned
-/// names one tile as accumulator and dst; a post-processed result leaves its
-/// tile, so that there the two differ already.
+/// Destinations are fresh: each another tile than c_scale and than the other
+/// destinations. That the accumulator is another tile than dst is a rule too, but
+/// not of the form before registers are assigned, which updates one in place: who
+/// executes or encodes the operation judges that.
 LogicalResult TileVerifier::verifyAliases() {
   auto verifyDistinct = [&](TileRole first, TileRole second) -> LogicalResult {
     if (!operands[first] || operands[first] != operands[second])
@@ -452,9 +466,6 @@ LogicalResult TileVerifier::verifyAliases() {
                    << " to be different tiles, found one for both"
                    << rules::alias.end();
   };
-  if (op.getPost() &&
-      failed(verifyDistinct(TileRole::accumulator, TileRole::dst)))
-    return failure();
   constexpr TileRole destinations[] = {TileRole::dst, TileRole::row_max,
                                        TileRole::group_max};
   for (TileRole role : destinations)
@@ -492,7 +503,10 @@ static bool isMandatory(TileRole role) {
          role != TileRole::rhs_scale;
 }
 
-LogicalResult common::verifyOperandGroups(TileOpInterface op) {
+/// The operand groups that hold one operand must do so. The generic form can name
+/// groups of any size, and the accessors of an operand rely on its group, so this
+/// comes before everything else.
+static LogicalResult verifyOperandGroups(TileOpInterface op) {
   ArrayRef<TileRole> roles = op.getGroupRoles();
   for (auto [role, size] : llvm::zip_equal(roles, op.getOperandGroupSizes()))
     if (isMandatory(role) && size != 1)

@@ -19,10 +19,6 @@
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/Diagnostics.h"
 
-namespace mlir::pto {
-class TileOpInterface;
-} // namespace mlir::pto
-
 namespace mlir::pto::common {
 
 using EmitError = function_ref<InFlightDiagnostic()>;
@@ -55,11 +51,6 @@ struct Placement {
 /// `type`, which passed `verifyAllocatable`, must fit in PSUM at `placement`.
 LogicalResult verifyPsumPlacement(EmitError emitError, const TargetInfo &target,
                                   MemRefType type, const Placement &placement);
-
-/// The operand groups of a matmul that hold one operand must do so. The generic
-/// form can name groups of any size, and the accessors of an operand rely on
-/// its group, so this comes before everything else.
-LogicalResult verifyOperandGroups(TileOpInterface op);
 
 } // namespace mlir::pto::common
 

@@ -92,8 +92,9 @@ class PTO_MatmulOp<string mnemonic, int tileFunction, dag sources,
                    list<string> sourceNames>
     : PTO_EngineOp<mnemonic, [
         AttrSizedOperandSegments,
-        DeclareOpInterfaceMethods<PTO_MatmulOpInterface, ["getAccumulatorOrNull"]>,
+        // First: it verifies the operand groups, for the others too.
         DeclareOpInterfaceMethods<PTO_TileOpInterface, ["isTile"]>,
+        DeclareOpInterfaceMethods<PTO_MatmulOpInterface, ["getAccumulatorOrNull"]>,
         DeclareOpInterfaceMethods<PTO_EngineOpInterface, ["getExecutingEngine"]>,
         MemoryEffects<[MemWrite<PTO_PsumResource>]>]> {
   dag peOperands = (ins
@@ -230,8 +231,8 @@ def PTO_TMatmulAccOp
 
     On tiles: the sum begins with the accumulator, which keeps its value:
     `accumulator` and `dst` are two tiles of one capacity. One tile for both is the
-    form before registers are assigned: it verifies, unless it is post-processed,
-    and becomes the two of an instruction in `pto-legalize-acc`.
+    form before registers are assigned. It verifies; `pto-legalize-acc` makes the
+    two of an instruction of it, and executing it is a fault.
 
     ```mlir
     pto.tmatmul_acc ins(%c, %a, %b : TC, TA, TB) outs(%d : TC)
@@ -322,8 +323,9 @@ def PTO_ExpectEqOp : PTO_ExpectOp<"expect_eq"> {
   let description = [{
     Fails in the interpreter where an element differs in a bit; NaNs are equal
     to each other. The expected elements have the shape and the element type of
-    the buffer. Nothing is written; the operation has a write effect so that it
-    is kept.
+    the buffer, which may be a tile; for element types of pto they are raw words,
+    integers of that width or, for 4 bits, i8. Nothing is written; the operation
+    has a write effect so that it is kept.
 
     ```mlir
     pto.expect_eq %y, dense<[[1.0, 2.0]]> : tensor<1x2xf32>, memref<1x2xf32, #pto.mem<sbuf>>

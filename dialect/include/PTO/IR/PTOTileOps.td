@@ -127,8 +127,8 @@ class PTO_TileOp<string mnemonic, int function, dag sources,
                  list<string> sourceNames, string sourceFormat>
     : PTO_EngineOp<mnemonic, [
         AttrSizedOperandSegments,
-        DeclareOpInterfaceMethods<PTO_EngineOpInterface, ["getExecutingEngine"]>,
-        DeclareOpInterfaceMethods<PTO_TileOpInterface, ["isTile"]>]> {
+        DeclareOpInterfaceMethods<PTO_TileOpInterface, ["isTile"]>,
+        DeclareOpInterfaceMethods<PTO_EngineOpInterface, ["getExecutingEngine"]>]> {
   let arguments = !con(
     sources,
     (ins
