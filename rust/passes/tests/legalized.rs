@@ -111,6 +111,7 @@ fn every_small_program() {
             }
         }
     }
+    println!("{programs} programs, {right} legalized and right");
     assert!(
         right > 10_000 && right > programs / 2,
         "{right} of {programs}"

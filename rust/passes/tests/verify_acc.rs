@@ -124,6 +124,11 @@ const WRONG: &[(&str, &str, &[&str])] = &[
         &["pto:read-pending"],
     ),
     ("trn2", "mm a", &["pto:auto-flags"]),
+    (
+        "trn2",
+        "alloc c unplaced p0..128 b0..64; read c",
+        &["pto:unplaced"],
+    ),
     ("trn2", "mm a acc<accumulate>", &["pto:target-limit"]),
     (
         "trn2",

@@ -71,7 +71,7 @@ impl<'a> Check<'a> {
     fn misplaced(&self) -> Vec<Diag> {
         let tell = |&(alloc, reason): &(AllocId, Misplaced)| {
             let site = Site::Alloc(alloc);
-            match reason {
+            let diag = match reason {
                 Misplaced::Unplaced => {
                     let message = "expected a placed buffer, found one without a bank";
                     Diag::error("pto:unplaced", site, message)
@@ -82,6 +82,10 @@ impl<'a> Check<'a> {
                         format!("expected the buffer and its accesses inside the psum of {name}");
                     Diag::error("pto:target-limit", site, message)
                 }
+            };
+            match first_use(self.program, alloc) {
+                Some(inst) => diag.with_note(Site::Inst(inst), "first used here"),
+                None => diag,
             }
         };
         self.layout.misplaced.iter().map(tell).collect()
@@ -196,6 +200,17 @@ impl<'a> Check<'a> {
             }
         }
     }
+}
+
+/// The first instruction that touches `alloc`.
+fn first_use(program: &Program, alloc: AllocId) -> Option<InstId> {
+    let touches = |&inst: &InstId| {
+        program
+            .uses(inst)
+            .iter()
+            .any(|used| program.access(used.access).alloc == alloc)
+    };
+    program.walk().find(touches)
 }
 
 fn tile_position(program: &Program, inst: InstId) -> Diag {
