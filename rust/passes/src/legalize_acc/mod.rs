@@ -1,4 +1,102 @@
-//! essay
+//! Accumulation groups: final flags, zero regions, memsets and ordering edges.
+//!
+//! # Purpose
+//!
+//! A matmul does not say "overwrite" or "add". It carries two flags that act on a whole *zero
+//! region* of PSUM: START makes every cell of the region be overwritten at its next PE write, STOP
+//! closes the group. Who derives the flags by location alone gets wrong sums as soon as two
+//! accumulations share a bank: the START of one clears the other. This pass derives flags that are
+//! right for everything that lives in the banks at the time, and adds memsets where no flags are.
+//!
+//! ```text
+//! %a, %b: halves of bank 0                 trn2
+//! tmatmul     outs(%a)                     acc<start|stop> zero_region(0)   starts the bank
+//! tmatmul     outs(%b)                     acc<none>       zero_region(0)   pending since then
+//! copy        %a -> %x
+//! tmatmul     outs(%a)       ->            memset %a       a START would clear %b
+//!                                          acc<none>       zero_region(0)
+//! tmatmul_acc outs(%b)                     acc<stop>       zero_region(0)
+//! tmatmul_acc outs(%a)                     acc<stop>       zero_region(0)
+//! ```
+//!
+//! # Terms
+//!
+//! * *Chain*: an accumulation group, the PE writes that build one sum. Each of its cells either
+//!   *begins* (its first PE write has to overwrite it) or is *seeded* (that write adds onto what
+//!   another engine left). *Object*: a chain, or the data of one other write in one bank.
+//! * *Live*: from a write to the last read or add of its value.
+//! * *Zero window*: the smallest aligned power of two of banks around those of an object.
+//! * *Cluster*: what shares a zero window, partitions and time; its *head* is its first matmul.
+//! * *Harm* of the head: merged window times column group, all its START may reach. *Cover*: merged
+//!   window times its destination's partitions, all it reaches for certain.
+//!
+//! # The problem
+//!
+//! Given a function with placed buffers in final order, find flags, regions and zero memsets such
+//! that PSUM, started from poison, holds at every read what the reference meaning says (per buffer:
+//! `tmatmul` overwrites, `tmatmul_acc` overwrites fresh cells and adds to others), bit for bit, for
+//! every input, whether START sets a pending bit or clears at once, and whether its region has the
+//! partitions of the column group or of the destination. Use as few memsets and edges as the rule
+//! below allows.
+//!
+//! # The algorithm
+//!
+//! 1. [`survey`]: facts of single operations; everything wrong is reported at once.
+//! 2. [`geometry`]: cells that all accesses treat alike become one class; all state is per class.
+//! 3. [`problem`]: per block a list of uses. An operation with regions stands for what is inside.
+//! 4. [`walk`]: chains, seeds and lives, one walk a block ([`chains`] holds the result, [`lives`]
+//!    what is live around blocks, [`calls`] looks for calls across live data).
+//! 5. [`clusters`]: one sweep over time.
+//! 6. [`flags`]: per cluster, the first of these that holds (without ACCUMULATE, 1 falls away):
+//!
+//!    1. every chain is seeded: all members ACCUMULATE;
+//!    2. one chain, on zeros alone, whose head writes all of those zeros, and nothing else is live
+//!       in harm: the head STARTs;
+//!    3. the head begins all its cells and no older data is live in harm (with ACCUMULATE: and no
+//!       chain is seeded): the head STARTs and nobody else does. What a later member begins is
+//!       pending or zero if it lies in cover and nobody wrote it since; else a memset clears it;
+//!    4. every chain is seeded: nothing, they add onto the data;
+//!    5. no START: memsets clear what members begin (with ACCUMULATE: all members carry it).
+//!
+//!    STOP goes to members with a cell that no later member of their chain writes. A cell that is
+//!    +0.0 already needs no memset.
+//! 7. [`edges`]: tokens for the orders that the bytes do not show.
+//! 8. [`solve`] makes the plan, [`report`] the remarks and the report, [`check`] the proof.
+//!
+//! Flags that were there: a cluster whose members all have explicit flags keeps them, and the proof
+//! decides; a mixed one is derived anew, with a warning where an explicit flag changes.
+//!
+//! # Invariants
+//!
+//! 1. With the plan, every read is right on all four machines (checked: [`check`], always).
+//! 2. Explicit flags change only with a warning; memsets stand before the matmul, region or call
+//!    they are made for and clear nothing else (checked: [`check`]).
+//! 3. The result is legal input that changes nothing more, and resetting and legalizing it gives the
+//!    same plan (property tests).
+//! 4. Clusters are those of comparing all pairs until nothing changes (property tests).
+//! 5. Nothing depends on the order of a hash map (structural: maps are only looked up).
+//!
+//! # Cost
+//!
+//! Linear in the uses times the classes of their accesses, plus sorting objects by time. A function
+//! whose accesses are whole banks has one class a bank. Some 150 bytes a matmul.
+//!
+//! # What is diagnosed
+//!
+//! Errors: `pto:unplaced`, `pto:dynamic-access`, `pto:overlapping-allocs`, `pto:multi-bank`,
+//! `pto:target-limit`, `pto:tile-position`, `pto:accumulator-elsewhere`, `pto:call`,
+//! `pto:control-flow`, `pto:unsound-flags`. Warnings (errors with `strict`): `pto:mixed-flags`,
+//! `pto:seeded-accumulate`. Remarks: `pto.acc-start`, `pto.acc-no-start`, `pto.acc-seeded`,
+//! `pto.acc-cluster`, `pto.acc-region`, `pto.acc-memset`, `pto.acc-stop`.
+//!
+//! # Left out
+//!
+//! * A matmul in another block than its buffer: flags that are right in every iteration need
+//!   predicates.
+//! * Cells that no single memset reaches, because engines start at certain partitions only: the
+//!   function is refused, since clearing more would clear live data.
+//! * Ordering edges across blocks, and after operations that hand out no token.
+
 pub mod clusters;
 
 mod calls;

@@ -251,7 +251,7 @@ impl Surveyor<'_> {
         seen.home = self.program.alloc(alloc).block;
         let (elsewhere, empty) = (seen.elsewhere, seen.empty);
         if elsewhere {
-            let message = "expected a destination in psum".to_owned();
+            let message = "expected a destination in psum, found one in another memory".to_owned();
             self.error("pto:accumulator-elsewhere", id, message, alloc);
             return;
         }

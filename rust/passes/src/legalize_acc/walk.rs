@@ -138,11 +138,20 @@ impl<'p> Walker<'p> {
             }
             if is_holder {
                 holder += 1;
+                let runs_once = self.runs_once(problem, pos);
+                let mut after = self.held(pos, is_visible);
+                if !runs_once {
+                    // What a run reads and then gives up to another buffer the next run still wants.
+                    after.extend(before.iter().filter(|held| {
+                        let cell = &self.cells[held.class as usize];
+                        cell.read == pos && cell.owner != held.alloc
+                    }));
+                }
                 chains.around.push(Around {
                     pos,
-                    runs_once: self.runs_once(problem, pos),
+                    runs_once,
                     before,
-                    after: self.held(pos, is_visible),
+                    after,
                 });
             }
             while let Some(next) = problem.barriers.get(barrier).filter(|b| b.pos <= pos) {

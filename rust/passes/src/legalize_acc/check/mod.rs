@@ -33,6 +33,7 @@ pub(super) fn check(
     let errors: Vec<Diag> = faults(program, target, plan)
         .into_iter()
         .filter_map(|finding| judge(finding, &flags))
+        .map(|finding| on_program(program, finding))
         .collect();
     if errors.is_empty() {
         Ok(())
@@ -54,7 +55,7 @@ pub(super) fn first_fault(
         severity: Severity::Warning,
         tag: "pto:unsound-flags",
         message: format!("the naive rule is unsound here: {}", fault.message),
-        ..fault
+        ..on_program(program, fault)
     }))
 }
 
@@ -67,15 +68,17 @@ fn faults(program: &Program, target: &'static Target, plan: &Plan) -> Vec<Diag> 
         verify_acc::verify(&plan.applied_to(program), target, &options)
     };
     findings.retain(|finding| finding.severity == Severity::Error);
-    // Memsets of the plan are no operations yet.
-    let exists = |site: Site| !matches!(site, Site::Inst(i) if i.index() >= program.insts().len());
-    for finding in &mut findings {
-        finding.notes.retain(|&(site, _)| exists(site));
-        if !exists(finding.site) {
-            finding.site = Site::Function;
-        }
-    }
     findings
+}
+
+/// A finding without the sites that are no operations yet: the memsets of the plan.
+fn on_program(program: &Program, mut finding: Diag) -> Diag {
+    let exists = |site: Site| !matches!(site, Site::Inst(i) if i.index() >= program.insts().len());
+    finding.notes.retain(|&(site, _)| exists(site));
+    if !exists(finding.site) {
+        finding.site = Site::Function;
+    }
+    finding
 }
 
 /// Whether the plan keeps to what this pass may change.
@@ -160,9 +163,11 @@ fn memset_form(program: &Program, before: &Inst, memset: MemsetTarget) -> Result
 /// What a finding of the proof means for this pass; `None` where it is no fault of any flags.
 fn judge(finding: Diag, flags: &Explicit<'_>) -> Option<Diag> {
     let is_kept = |site: Site| matches!(site, Site::Inst(inst) if flags.is_kept(inst));
+    let is_new = |site: Site| matches!(site, Site::Inst(inst) if inst.index() >= flags.program.insts().len());
     let tag = match finding.tag {
         // A cell that nobody wrote is read: flags have no part in it.
         "pto:read-undefined" | "pto:read-pending" => return None,
+        "pto:memset-clobbers" if finding.notes.iter().any(|&(site, _)| is_new(site)) => INTERNAL,
         "pto:wrong-mode" | "pto:accumulate-undefined" | "pto:start-clobbers" => {
             let notes = finding.notes.iter().map(|&(site, _)| site);
             if notes.chain([finding.site]).any(is_kept) {

@@ -111,7 +111,7 @@ pub(in crate::legalize_acc) fn is_plainly_right(
     }
     let mut replay = Replay::new(program, target, plan);
     let (mut edits, mut memsets) = (plan.acc.as_slice(), plan.memsets.as_slice());
-    for &id in &block.insts {
+    for (index, &id) in block.insts.iter().enumerate() {
         while let Some((memset, rest)) = memsets.split_first()
             && memset.before == id
         {
@@ -133,6 +133,9 @@ pub(in crate::legalize_acc) fn is_plainly_right(
                     Some(flags) => replay.matmul(id, matmul, flags, region.unwrap_or(0)),
                     None => false,
                 }
+            }
+            Op::Engine if program.inst(id).inserted => {
+                replay.inserted(program.uses(id), &block.insts[index + 1..])
             }
             Op::Engine | Op::Effects => replay.plain(program.uses(id)),
             Op::Alloc(_) => true,
@@ -416,13 +419,29 @@ impl<'p> Replay<'p> {
         })
     }
 
+    /// A memset that an earlier legalization inserted: as one of the plan, before what `rest` holds.
+    fn inserted(&mut self, uses: &[Use], rest: &[InstId]) -> bool {
+        let next = rest.iter().find(|&&id| !self.program.inst(id).inserted);
+        match (uses, next) {
+            ([used], Some(&next)) if used.kind == UseKind::WriteZero => {
+                self.clear(next, MemsetTarget::Access(used.access))
+            }
+            _ => false,
+        }
+    }
+
     /// A memset of the plan before `before`. It is no part of the meaning: a value that it destroys
     /// must be one that the instruction overwrites.
     fn clear(&mut self, before: InstId, memset: MemsetTarget) -> bool {
         let Some(matmul) = self.program.inst(before).matmul() else {
             return false;
         };
-        let overwrites = matmul.accumulator.is_none();
+        // A `tmatmul` overwrites what is cleared if all of that is its destination.
+        let overwrites = matmul.accumulator.is_none()
+            && match memset {
+                MemsetTarget::Access(access) => access == matmul.dst,
+                MemsetTarget::Rectangle { .. } => true,
+            };
         let act = |cell: &mut Cell| {
             let is_fresh = matches!(cell.content, Content::Fresh | Content::FreshZero);
             cell.content = Content::FreshZero;

@@ -2,6 +2,7 @@
 
 mod checker;
 mod diagnostics;
+mod extremes;
 mod nested;
 mod random;
 mod worked;
