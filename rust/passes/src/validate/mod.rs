@@ -21,11 +21,11 @@
 //!
 //! # The algorithm
 //!
-//! 1. [`align`]: pair the instructions, by content and order, so that the two programs may have been
+//! 1. `align`: pair the instructions, by content and order, so that the two programs may have been
 //!    read separately. What is left over must be a memset.
-//! 2. [`place`]: where the accesses lie.
-//! 3. [`run`]: run both side by side, on rectangles of cells ([`rects`]) that hold [`value`]s.
-//! 4. [`flow`]: loops and branches, by telling cells apart until nothing new is learned.
+//! 2. `place`: where the accesses lie.
+//! 3. `run`: run both side by side, on rectangles of cells (`rects`) that hold `value`s.
+//! 4. `flow`: loops and branches, by telling cells apart until nothing new is learned.
 //!
 //! # Invariants
 //!

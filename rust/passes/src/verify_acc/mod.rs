@@ -24,13 +24,13 @@
 //!
 //! Abstract interpretation.
 //!
-//! 1. [`survey`]: one pass for what blocks checking. [`layout`]: cut each bank into strips of partitions, place every access once.
-//! 2. [`flow`]: one graph for region tree and blocks.
-//! 3. [`check`]: walk it, [`step`] by step. For each strip and byte segment [`memory`] keeps the set of [`worlds`] its
+//! 1. `survey`: one pass for what blocks checking. `layout`: cut each bank into strips of partitions, place every access once.
+//! 2. `flow`: one graph for region tree and blocks.
+//! 3. `check`: walk it, `step` by step. For each strip and byte segment `memory` keeps the set of `worlds` its
 //!    cells may be in: what the reference says, what PSUM holds in relation to it, pending or not, on
 //!    each machine. An instruction maps sets to sets; where paths meet, sets are united, until
 //!    nothing changes. In straight-line code that is one pass.
-//! 4. [`findings`]: the faults met on the way, one a kind and instruction, each with both sites.
+//! 4. `findings`: the faults met on the way, one a kind and instruction, each with both sites.
 //!
 //! # Invariants
 //!
