@@ -68,6 +68,7 @@ mod findings;
 pub(crate) mod flow;
 mod layout;
 mod memory;
+mod read;
 mod step;
 mod survey;
 mod transitions;

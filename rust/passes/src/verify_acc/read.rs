@@ -1,0 +1,119 @@
+//! Reads, and what is said of values that are not there.
+
+use pto_ir::{AllocId, InstId, Matmul, Program};
+
+use super::check::Check;
+use super::findings::{Blame, Kind, Where};
+use super::layout::{Piece, Place};
+use super::memory::{Cell, Lost, MAYBE_OPEN, NONE, OPEN, State};
+use super::worlds::Event;
+
+impl Check<'_> {
+    /// Reads, or the end of the function for a buffer that escapes.
+    pub(super) fn read(
+        &mut self,
+        inst: Option<InstId>,
+        alloc: AllocId,
+        place: Place,
+        event: Event,
+        state: &mut State,
+    ) {
+        for index in 0..self.layout.pieces(place).len() {
+            let piece = self.layout.pieces(place)[index];
+            for strip in piece.strips.start..piece.strips.end {
+                let meeting = state.bank(piece.bank)[strip as usize].meeting(piece.bytes);
+                let is_fine = meeting.iter().all(|segment| {
+                    let cell = segment.cell;
+                    cell.owner == alloc.index() as u32
+                        && cell.open == 0
+                        && self.transitions.apply(cell.worlds, event).1 == 0
+                });
+                if !is_fine || !state.lost.is_empty() {
+                    self.faulty_read(inst, alloc, piece, strip, event, state);
+                }
+            }
+        }
+    }
+
+    /// The parts of a read that are not plainly right.
+    #[cold]
+    fn faulty_read(
+        &mut self,
+        inst: Option<InstId>,
+        alloc: AllocId,
+        piece: Piece,
+        strip: u32,
+        event: Event,
+        state: &mut State,
+    ) {
+        let partitions = self.layout.partitions(piece.bank, strip as usize);
+        if let Some(lost) = state.recover(alloc, piece.bank, strip, piece.bytes) {
+            return self.report_lost(inst, lost, piece, state);
+        }
+        let place = |bytes| Where {
+            alloc,
+            bank: piece.bank,
+            partitions,
+            bytes,
+        };
+        let Self {
+            program,
+            transitions,
+            findings,
+            ..
+        } = self;
+        state.bank_mut(piece.bank)[strip as usize].change(piece.bytes, |cell, bytes| {
+            let is_own = cell.owner == alloc.index() as u32;
+            let worlds = if is_own {
+                cell.worlds
+            } else {
+                transitions.apply(cell.worlds, Event::Renew).0
+            };
+            let (next, faults) = transitions.apply(worlds, event);
+            let seen = Cell { worlds, ..*cell };
+            let blame = blame(program, *cell);
+            findings.add_faults(inst, place(bytes), seen, faults, blame);
+            if is_own {
+                cell.worlds = next;
+            }
+            if is_own && cell.open & OPEN != 0 && event == Event::Read {
+                findings.add(inst, place(bytes), *cell, Kind::ReadOpen, 0);
+            } else if is_own && cell.open & MAYBE_OPEN != 0 && event == Event::Read {
+                findings.add(inst, place(bytes), *cell, Kind::NotProvable, 0);
+            }
+        });
+    }
+
+    /// A value is needed that another buffer took the place of.
+    pub(super) fn report_lost(
+        &mut self,
+        inst: Option<InstId>,
+        lost: Lost,
+        piece: Piece,
+        state: &State,
+    ) {
+        let place = Where {
+            alloc: AllocId::new(lost.alloc as usize),
+            bank: piece.bank,
+            partitions: self.layout.partitions(piece.bank, lost.strip as usize),
+            bytes: lost.bytes.intersection(piece.bytes),
+        };
+        let by = (lost.by != NONE).then(|| InstId::new(lost.by as usize));
+        let cells = state.bank(piece.bank)[lost.strip as usize].meeting(place.bytes);
+        if let Some(segment) = cells.first() {
+            self.findings
+                .add(inst, place, segment.cell, Kind::Overlap(by), 0);
+        }
+    }
+}
+
+/// What a destroyed value of `cell` is put down to.
+pub(super) fn blame(program: &Program, cell: Cell) -> Blame {
+    let start = cell.start().and_then(|inst| program.inst(inst).matmul());
+    let is_maybe = |m: &Matmul| m.has_start_if && !m.flags.unwrap_or_default().starts();
+    match (start, cell.writer()) {
+        (Some(matmul), _) if is_maybe(matmul) => Blame::Predicate,
+        (None, Some(writer)) if program.inst(writer).inserted => Blame::Memset,
+        _ => Blame::Flags,
+    }
+}
