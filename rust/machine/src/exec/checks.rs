@@ -20,22 +20,33 @@ impl Machine<'_> {
             return Ok(());
         }
         let buffer = self.memory.buffer(view, site)?;
-        let Storage::Psum(psum) = &buffer.storage else {
-            return Ok(());
-        };
+        if let Storage::Psum(psum) = &buffer.storage {
+            self.engine_region(psum, view, (site, buffer.site))?;
+        }
+        Ok(())
+    }
+
+    /// The cells of a view of `psum`, which an engine accesses in one go.
+    pub(super) fn engine_region(
+        &self,
+        psum: &PsumBuffer,
+        view: &View,
+        sites: (SiteId, SiteId),
+    ) -> Outcome<Region> {
         let region = view.region(psum.columns).ok_or_else(|| {
             let message = format!(
                 "expected a view of psum whose dimension 0 steps through partitions one by one, \
                  found {:?}",
                 view.dims
             );
-            Box::new(Report::unusable("pto:view", site, message))
+            Box::new(Report::unusable("pto:view", sites.0, message))
         })?;
-        self.check_start_partition(psum, &region, (site, buffer.site))
+        self.check_start_partition(psum, &region, sites)?;
+        Ok(region)
     }
 
     /// An error if the partitions of an access of a placed buffer start where none may.
-    pub(super) fn check_start_partition(
+    fn check_start_partition(
         &self,
         psum: &PsumBuffer,
         region: &Region,

@@ -1,6 +1,6 @@
 //! The PE matmul: operands to the array, sums to PSUM.
 
-use pto_ir::{AccFlags, Engine, Interval, ZeroWindow};
+use pto_ir::{AccFlags, Interval, ZeroWindow};
 use smallvec::SmallVec;
 
 use super::checks::column_group;
@@ -84,13 +84,15 @@ impl Machine<'_> {
 
     /// K, M and N, on which all operands must agree.
     fn matmul_shape(&self, op: &MatmulOp, site: SiteId) -> Outcome<(u64, u64, u64)> {
-        let sizes = |slot| self.view(slot).sizes();
-        let (stationary, moving, dst) = (sizes(op.stationary), sizes(op.moving), sizes(op.dst));
-        if let (&[k, m], &[k2, n], &[m2, n2]) = (&stationary[..], &moving[..], &dst[..])
-            && (k, m, n) == (k2, m2, n2)
+        let dims = |slot| &self.view(slot).dims[..];
+        let operands = (dims(op.stationary), dims(op.moving), dims(op.dst));
+        if let (&[k, m], &[k2, n], &[m2, n2]) = operands
+            && (k.size, m.size, n.size) == (k2.size, m2.size, n2.size)
         {
-            return Ok((k, m, n));
+            return Ok((k.size, m.size, n.size));
         }
+        let [stationary, moving, dst] =
+            [op.stationary, op.moving, op.dst].map(|slot| self.view(slot).sizes());
         let message = format!(
             "expected operands [k, m] and [k, n] and a destination [m, n], found {stationary:?}, \
              {moving:?} and {dst:?}"
@@ -131,8 +133,7 @@ impl Machine<'_> {
                 message,
             )));
         }
-        self.check_engine_access(Engine::Pe, dst, site)?;
-        let region = dst.region(psum.columns).unwrap_or_else(|| psum.whole());
+        let region = self.engine_region(psum, dst, (site, buffer.site))?;
         self.check_accumulator(op, dst, buffer, site)?;
         self.check_tile_position(op, psum, &region, site)?;
         let window = self.zero_window(op, psum, &region, flags, site)?;

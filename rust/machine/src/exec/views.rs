@@ -127,18 +127,20 @@ impl Machine<'_> {
 
     fn subview(&mut self, subview: &Subview, site: SiteId) -> Outcome<()> {
         let source = self.view(subview.src);
-        let offsets = self.numbers(&subview.offsets);
-        let strides = self.numbers(&subview.strides);
-        let sizes = self.sizes(&subview.sizes, site)?;
         let mut view = View {
             buffer: source.buffer,
             offset: source.offset,
             dims: Dims::new(),
         };
-        let parts = offsets.iter().zip(sizes).zip(strides).zip(&subview.kept);
+        let places = subview.offsets.iter().zip(&subview.strides);
+        let parts = places.zip(&subview.sizes).zip(&subview.kept);
         for (number, (dim, part)) in source.dims.iter().zip(parts).enumerate() {
-            let (((&offset, size), step), &is_kept) = part;
-            check_part(number, *dim, (offset, size, step), site)?;
+            let (((&offset, &step), &size), &is_kept) = part;
+            let (offset, step) = (self.number(offset), self.number(step));
+            let size = self.size(size, site)?;
+            if !is_inside(*dim, (offset, size, step)) {
+                return Err(outside(number, *dim, (offset, size, step), site));
+            }
             view.offset += offset * dim.stride;
             if is_kept {
                 view.dims.push(Dim {
@@ -256,15 +258,13 @@ impl Machine<'_> {
 
     /// The values of sizes: none may be negative.
     fn sizes(&self, sizes: &[Index], site: SiteId) -> Outcome<SmallVec<[u64; 4]>> {
-        sizes
-            .iter()
-            .map(|&size| {
-                let size = self.number(size);
-                u64::try_from(size).map_err(|_| {
-                    shape_report(site, &format!("a dimension of negative size {size}"))
-                })
-            })
-            .collect()
+        sizes.iter().map(|&size| self.size(size, site)).collect()
+    }
+
+    fn size(&self, size: Index, site: SiteId) -> Outcome<u64> {
+        let size = self.number(size);
+        u64::try_from(size)
+            .map_err(|_| shape_report(site, &format!("a dimension of negative size {size}")))
     }
 }
 
@@ -299,29 +299,30 @@ fn merge(group: &[Dim]) -> Option<Dim> {
     })
 }
 
-/// An error unless the part lies within its dimension.
-fn check_part(
+/// Whether a part lies within its dimension. An empty one may begin at the very end.
+fn is_inside(dim: Dim, (offset, size, step): (i64, u64, i64)) -> bool {
+    let Some(last_number) = size.checked_sub(1) else {
+        return (0..=dim.size).contains(&(offset as u64));
+    };
+    let reach = i64::try_from(last_number)
+        .ok()
+        .and_then(|last| last.checked_mul(step));
+    let last = reach.and_then(|reach| offset.checked_add(reach));
+    // A negative number is a huge one.
+    last.is_some_and(|last| (last as u64) < dim.size && (offset as u64) < dim.size)
+}
+
+fn outside(
     number: usize,
     dim: Dim,
     (offset, size, step): (i64, u64, i64),
     site: SiteId,
-) -> Outcome<()> {
-    let last = i128::from(offset) + i128::from(size.saturating_sub(1)) * i128::from(step);
-    let range = 0..i128::from(dim.size);
-    // An empty part may begin at the very end.
-    let is_inside = if size == 0 {
-        (0..=i128::from(dim.size)).contains(&i128::from(offset))
-    } else {
-        range.contains(&i128::from(offset)) && range.contains(&last)
-    };
-    if is_inside {
-        return Ok(());
-    }
+) -> Box<Report> {
     let message = format!(
         "a subview of {size} from {offset} in steps of {step} leaves dimension {number}, which has {}",
         dim.size
     );
-    Err(Box::new(Report::failed("pto:out-of-bounds", site, message)))
+    Box::new(Report::failed("pto:out-of-bounds", site, message))
 }
 
 /// What the type of a cast claims and the view does not have.

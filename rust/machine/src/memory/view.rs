@@ -7,7 +7,7 @@ use super::BufferId;
 use crate::psum::Region;
 
 /// A memref while it runs. Every element lies within the buffer: whoever makes a view checks that.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Debug, PartialEq, Eq)]
 pub(crate) struct View {
     pub(crate) buffer: BufferId,
     /// Number of the first element in the buffer.
@@ -21,6 +21,17 @@ pub(crate) struct Dim {
     pub(crate) size: u64,
     /// Elements of the buffer from one index to the next.
     pub(crate) stride: i64,
+}
+
+impl Clone for View {
+    fn clone(&self) -> Self {
+        Self {
+            buffer: self.buffer,
+            offset: self.offset,
+            // A plain copy, where the derived one goes element by element.
+            dims: SmallVec::from_slice(&self.dims),
+        }
+    }
 }
 
 impl View {
@@ -129,8 +140,19 @@ impl View {
     /// partitions one by one and the others stay within a partition and ascend, or all of them do.
     pub(crate) fn region(&self, columns: u32) -> Option<Region> {
         let row_stride = i64::from(columns.max(1));
-        let (row, column) = (self.offset / row_stride, self.offset % row_stride);
-        let first_row = u32::try_from(row).ok()?;
+        // Within a buffer of PSUM: neither is negative or large.
+        let first_row = self.offset as u32 / columns.max(1);
+        let column = self.offset % row_stride;
+        if let [rows, row] = self.dims[..]
+            && rows.stride == row_stride
+            && row.stride == 1
+        {
+            let end = column as u64 + row.size;
+            return (end <= u64::from(columns)).then(|| {
+                let rows = Interval::new(first_row, first_row + rows.size as u32);
+                Region::new(rows, Interval::new(column as u32, end as u32))
+            });
+        }
         let is_partitions = |dim: &Dim| dim.stride == row_stride || dim.size == 1;
         let (rows, inner) = match self.dims.split_first() {
             Some((first, inner)) if is_partitions(first) => (first.size, inner),

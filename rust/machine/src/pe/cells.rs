@@ -100,6 +100,48 @@ impl<'a> Sums<'a> {
     }
 }
 
+impl Sums<'_> {
+    /// Writes a block of sums, from row `first.0` and column `first.1` on, to `rows` rows of `width`
+    /// cells that lie `stride` apart in `cells`.
+    ///
+    /// # Panics
+    ///
+    /// If there are no such sums or cells, as slices do.
+    pub fn update_block(
+        &self,
+        first: (usize, usize),
+        cells: &mut [u32],
+        (rows, width, stride): (usize, usize, usize),
+        update: Update,
+    ) {
+        assert!(
+            first.0 + rows <= self.rows && first.1 + width <= self.columns,
+            "no such sums"
+        );
+        let start = first.0 * self.stride + first.1;
+        let shape = (rows, width, stride, self.stride);
+        match self.values {
+            Values::F32(sums) => write_block(cells, &sums[start..], shape, update, f32_cell),
+            Values::Bf16(sums) => write_block(cells, &sums[start..], shape, update, bf16_cell),
+            Values::I32(sums) => write_block(cells, &sums[start..], shape, update, i32_cell),
+        }
+    }
+}
+
+#[inline(always)]
+fn write_block<T: Copy>(
+    cells: &mut [u32],
+    sums: &[T],
+    (rows, width, stride, sums_stride): (usize, usize, usize, usize),
+    update: Update,
+    cell_after: impl Fn(u32, T, Update) -> u32 + Copy,
+) {
+    let cell_rows = cells.chunks_mut(stride.max(1));
+    for (cells, sums) in cell_rows.zip(sums.chunks(sums_stride.max(1))).take(rows) {
+        write(&mut cells[..width], &sums[..width], update, cell_after);
+    }
+}
+
 #[inline(always)]
 fn write<T: Copy>(
     cells: &mut [u32],

@@ -7,7 +7,7 @@ use smallvec::SmallVec;
 
 use super::cell::{Cell, Phase, StartModel};
 use super::grid::Grid;
-use super::plane::{self, Plane};
+use super::plane::{Plane, fetch};
 use crate::hazards::{Hazard, HazardKind, HazardLog};
 use crate::pe::Sums;
 use crate::report::{Outcome, SiteId};
@@ -196,7 +196,7 @@ impl Physical {
             for row in patch.partitions.start..patch.partitions.end {
                 let start = (row - region.partitions.start) as usize * width;
                 let target = &mut out[start..start + width][patch.own_columns()];
-                plane::fetch(plane.row(row, columns), contents, target);
+                fetch(plane.row(row, columns), contents, target);
             }
         }
     }
@@ -246,14 +246,11 @@ impl Physical {
 
     fn accumulate(&mut self, patch: &Patch, region: &Region, write: &PeWrite<'_>) {
         let columns = self.plane_columns(patch);
-        let first = patch.own_columns().start;
+        let first_row = (patch.partitions.start - region.partitions.start) as usize;
+        let first = (first_row, patch.own_columns().start);
         for (model, plane) in &mut self.planes {
             let base = patch.before.added_to(*model);
-            for row in patch.partitions.start..patch.partitions.end {
-                let own_row = (row - region.partitions.start) as usize;
-                let cells = plane.row_mut(row, columns);
-                plane::accumulate(cells, &write.sums, (own_row, first), base);
-            }
+            plane.accumulate(patch.partitions, columns, &write.sums, first, base);
         }
     }
 

@@ -31,20 +31,6 @@ pub(crate) enum Contents {
     Poison,
 }
 
-/// Adds sums of row `row`, from column `first` on, into `cells`, taken to hold `base`.
-pub(crate) fn accumulate(
-    cells: &mut [u32],
-    sums: &Sums<'_>,
-    (row, first): (usize, usize),
-    base: Contents,
-) {
-    match base {
-        Contents::Word => sums.update_from(row, first, cells, Update::Add),
-        Contents::Zero => sums.update_from(row, first, cells, Update::Overwrite),
-        Contents::Poison => cells.fill(POISON),
-    }
-}
-
 /// Copies `cells`, taken to hold `contents`, to `out`.
 pub(crate) fn fetch(cells: &[u32], contents: Contents, out: &mut [u32]) {
     match contents {
@@ -75,6 +61,31 @@ impl Plane {
     pub(crate) fn row(&self, row: u32, columns: Interval) -> &[u32] {
         let start = row as usize * self.columns;
         &self.words[start + columns.start as usize..start + columns.end as usize]
+    }
+
+    /// Adds sums, from row `first.0` and column `first.1` on, into `rows` times `columns`, taken to
+    /// hold `base`.
+    pub(crate) fn accumulate(
+        &mut self,
+        rows: Interval,
+        columns: Interval,
+        sums: &Sums<'_>,
+        first: (usize, usize),
+        base: Contents,
+    ) {
+        let update = match base {
+            Contents::Word => Update::Add,
+            Contents::Zero => Update::Overwrite,
+            Contents::Poison => {
+                for row in rows.start..rows.end {
+                    self.row_mut(row, columns).fill(POISON);
+                }
+                return;
+            }
+        };
+        let start = rows.start as usize * self.columns + columns.start as usize;
+        let shape = (rows.len() as usize, columns.len() as usize, self.columns);
+        sums.update_block(first, &mut self.words[start..], shape, update);
     }
 
     /// `columns` of row `row`, to change.

@@ -9,7 +9,7 @@ use pto_ir::Interval;
 
 use super::grid::Grid;
 use super::physical::{PeWrite, Region};
-use super::plane::{self, Contents, Plane};
+use super::plane::{Contents, Plane};
 use crate::report::{Outcome, Report, SiteId};
 
 /// The cells of one allocation. Their states are kept whatever the meanings of a run, because the
@@ -101,13 +101,9 @@ impl ReferenceCells {
                 }
                 let base = if adds { Contents::Word } else { Contents::Zero };
                 let first = skipped + (part.start - columns.start) as usize;
-                let Some(plane) = plane else {
-                    return after;
-                };
-                for row in rows.start..rows.end {
-                    let own_row = (row - region.partitions.start) as usize;
-                    let cells = plane.row_mut(row, part);
-                    plane::accumulate(cells, &write.sums, (own_row, first), base);
+                if let Some(plane) = plane {
+                    let first_row = (rows.start - region.partitions.start) as usize;
+                    plane.accumulate(rows, part, &write.sums, (first_row, first), base);
                 }
                 after
             });
