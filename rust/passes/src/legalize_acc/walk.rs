@@ -51,6 +51,19 @@ const UNTOUCHED: Cell = Cell {
     is_zero: false,
 };
 
+/// A value that another buffer's write destroyed.
+#[derive(Clone, Copy)]
+struct Lost {
+    /// Position of that write.
+    pos: u32,
+    /// The object.
+    object: u32,
+    /// As in [`Cell`].
+    maybe: u32,
+    /// As in [`Cell`].
+    maybe_shape: u32,
+}
+
 /// Memory of the walk that blocks share.
 pub(super) struct Walker<'p> {
     program: &'p Program,
@@ -63,9 +76,8 @@ pub(super) struct Walker<'p> {
     /// By buffer: position of its deallocation in the current block.
     freed: Vec<(u32, u32)>,
     has_freed: bool,
-    /// Values that another buffer's write destroyed and that may still be wanted: by buffer and
-    /// class, the position of that write and the object.
-    lost: FxHashMap<(u32, u32), (u32, u32)>,
+    /// Values that another buffer's write destroyed and that may still be wanted, by buffer and class.
+    lost: FxHashMap<(u32, u32), Lost>,
     /// By slot: last barrier for pending bits, and for contents.
     barriers: Vec<(u32, u32)>,
     has_barrier: bool,
@@ -322,14 +334,15 @@ impl<'p> Walker<'p> {
             }
             // A value that a buffer of the regions displaced is written anew, or never was displaced.
             let lost = self.lost.get(&(event.alloc, class)).copied();
-            if let Some((_, value)) = lost.filter(|&(pos, _)| pos == event.pos) {
+            if let Some(lost) = lost.filter(|lost| lost.pos == event.pos) {
                 self.lost.remove(&(event.alloc, class));
                 self.displace(event, class);
-                let value = chains.find(value);
+                let value = chains.find(lost.object);
                 chains.objects[value as usize].last = event.pos;
                 let cell = self.cell(class);
                 (cell.owner, cell.value, cell.written) = (event.alloc, value, event.pos);
-                (cell.maybe, cell.is_zero) = (BEGIN, false);
+                (cell.maybe, cell.maybe_shape) = (lost.maybe, lost.maybe_shape);
+                cell.is_zero = false;
                 continue;
             }
             if facts.bank != bank {
@@ -501,15 +514,20 @@ impl<'p> Walker<'p> {
         if cell.owner != event.alloc && self.holds(&cell, cell.owner) {
             let (epoch, last) = self.last_use[cell.owner as usize];
             if epoch == self.epoch && last > event.pos {
-                self.lost
-                    .insert((cell.owner, class), (event.pos, cell.value));
+                let lost = Lost {
+                    pos: event.pos,
+                    object: cell.value,
+                    maybe: cell.maybe,
+                    maybe_shape: cell.maybe_shape,
+                };
+                self.lost.insert((cell.owner, class), lost);
             }
         }
     }
 
     /// Reports a value that `event` needs and another buffer's write destroyed.
     fn wanted(&mut self, event: &Event, class: u32, problem: &BlockProblem, chains: &mut Chains) {
-        if let Some((pos, object)) = self.lost.remove(&(event.alloc, class)) {
+        if let Some(Lost { pos, object, .. }) = self.lost.remove(&(event.alloc, class)) {
             let needed = Site::Inst(problem.inst_at(self.program, event.pos));
             self.overlap(event.alloc, pos, object, Some(needed), problem, chains);
         }
@@ -603,8 +621,8 @@ impl<'p> Walker<'p> {
             .iter()
             .map(|(&key, &value)| (key, value))
             .collect();
-        lost.sort_unstable();
-        for ((alloc, _), (pos, object)) in lost {
+        lost.sort_unstable_by_key(|&(key, _)| key);
+        for ((alloc, _), Lost { pos, object, .. }) in lost {
             if outlives(self, alloc) {
                 self.overlap(alloc, pos, object, None, problem, chains);
             }
