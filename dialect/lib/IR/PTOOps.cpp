@@ -179,7 +179,8 @@ using OptionalOperand = std::optional<ParsedOperand>;
 
 /// The sources of one operation with block scales while they are parsed: the
 /// operands in order, a colon, and their types in order. A scale is left out
-/// where its side has none, so the types say which operand is which.
+/// where its side has none. Where there is one for two sides, it is that of the
+/// left side if that takes one, but where the last operand is made of scales.
 class ScaledSourceParser {
 public:
   ScaledSourceParser(OpAsmParser &parser, bool hasAccumulator, bool hasBias)
@@ -199,8 +200,7 @@ public:
              << " operands, found " << operands.size()
              << rules::sourceCount.end();
     unsigned scales = operands.size() - count;
-    hasLhsScale =
-        scales == 2 || (scales == 1 && isScaled(types[hasAccumulator]));
+    hasLhsScale = scales == 2 || (scales == 1 && isOneScaleOfLhs());
     hasRhsScale = scales == 2 || (scales == 1 && !hasLhsScale);
     return success();
   }
@@ -223,9 +223,21 @@ public:
   }
 
 private:
-  static bool isScaled(Type type) {
+  bool isOneScaleOfLhs() const {
+    bool takesOne = isElementOf(types[hasAccumulator], [](Type element) {
+      return !isa<Float16Type, BFloat16Type>(element);
+    });
+    bool isLastScales =
+        isElementOf(types[hasAccumulator + 2], [](Type element) {
+          return isa<Float8E8M0FNUType>(element) ||
+                 element.isUnsignedInteger(32);
+        });
+    return takesOne && !isLastScales;
+  }
+
+  static bool isElementOf(Type type, function_ref<bool(Type)> predicate) {
     auto memref = dyn_cast<MemRefType>(type);
-    return !memref || !isa<Float16Type, BFloat16Type>(memref.getElementType());
+    return memref && predicate(memref.getElementType());
   }
 
   OpAsmParser &parser;

@@ -306,7 +306,7 @@ LogicalResult TileVerifier::verifyDimensions() {
   if (lhs.isShared() && frame.groupRows > largestGroup)
     return fail() << "a group of at most " << largestGroup << " rows, found "
                   << frame.groupRows << rules::dimensions.end();
-  if (frame.m * frame.n > mostElements)
+  if (!isShared() && frame.m * frame.n > mostElements)
     return fail() << "at most " << mostElements << " elements of dst, found "
                   << frame.m << "x" << frame.n << rules::dimensions.end();
   return success();
