@@ -12,6 +12,8 @@ pub(super) enum Class {
     Alloc,
     /// Makes a memref over the memory of operand 0, whose type counts from the same element.
     View,
+    /// Ends lives under conditions that only the run knows: to the machine, nothing.
+    Transparent,
     /// `memref.memory_space_cast`.
     SpaceCast,
     /// A call.
@@ -68,6 +70,7 @@ fn class_of_name(name: &str, op: Op) -> Option<Class> {
         | "memref.transpose"
         | "memref.assume_alignment"
         | "memref.extract_strided_metadata" => Class::View,
+        "bufferization.dealloc" => Class::Transparent,
         "memref.memory_space_cast" => Class::SpaceCast,
         "memref.copy" => Class::Leaf(Coverage::Whole),
         "linalg.fill" => Class::Leaf(Coverage::Fill),

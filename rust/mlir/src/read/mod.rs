@@ -238,7 +238,7 @@ impl Reader {
             Class::Call => self.read_call(op),
             Class::Region(sort) => self.read_region(op, sort),
             Class::SpaceCast => self.check_space_cast(op),
-            Class::View => {}
+            Class::View | Class::Transparent => {}
             Class::Leaf(coverage) => self.read_by_effects(op, coverage),
         }
     }
