@@ -107,6 +107,16 @@ MLIR_CAPI_EXPORTED bool ptoMatmulGet(MlirOperation op, PtoMatmul *matmul);
 MLIR_CAPI_EXPORTED void ptoMatmulSetAcc(MlirOperation op, int32_t acc,
                                         int32_t zeroRegion);
 
+/// The attribute of a control byte, 0 to 7. Making it costs a look-up in the
+/// context, so who sets many keeps them.
+MLIR_CAPI_EXPORTED MlirAttribute ptoAccAttrGet(MlirContext context,
+                                               int32_t acc);
+
+/// As ptoMatmulSetAcc, with attributes made before: one of ptoAccAttrGet, and
+/// an i64. Null removes.
+MLIR_CAPI_EXPORTED void ptoMatmulSetAccAttr(MlirOperation op, MlirAttribute acc,
+                                            MlirAttribute zeroRegion);
+
 /// Removes `start_if` and `stop_if` of a matmul.
 MLIR_CAPI_EXPORTED void ptoMatmulDropPredicates(MlirOperation op);
 

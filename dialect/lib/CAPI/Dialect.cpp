@@ -94,44 +94,75 @@ int32_t ptoTypeGetTileDataType(MlirType element) {
 // Matmuls of the PE array
 //===----------------------------------------------------------------------===//
 
-bool ptoMatmulGet(MlirOperation op, PtoMatmul *matmul) {
-  auto source = dyn_cast<MatmulOpInterface>(unwrap(op));
-  if (!source || cast<TileOpInterface>(unwrap(op)).isTile())
+/// Reads a matmul by the places of its operands and properties: asking an
+/// interface for each would sum up all operand groups each time.
+template <typename Matmul>
+static bool readMatmul(Matmul op, PtoMatmul *matmul) {
+  if (op.isTile())
     return false;
-  matmul->dst = wrap(Value(source.getDst()));
-  matmul->accumulator = wrap(source.getAccumulatorOrNull());
-  matmul->lhs = wrap(Value(source.getLhs()));
-  matmul->rhs = wrap(Value(source.getRhs()));
-  Value startIf = source.getStartIfOrNull(), stopIf = source.getStopIfOrNull();
+  constexpr bool accumulates = std::is_same_v<Matmul, TMatmulAccOp>;
+  constexpr unsigned first = accumulates ? 1 : 0, mandatory = first + 3;
+  auto &properties = op.getProperties();
+  OperandRange operands = op->getOperands();
+  ArrayRef<int32_t> sizes = properties.operandSegmentSizes;
+  Value startIf, stopIf;
+  if (sizes[mandatory])
+    startIf = operands[mandatory];
+  if (sizes[mandatory + 1])
+    stopIf = operands[mandatory + sizes[mandatory]];
+  matmul->accumulator = wrap(accumulates ? Value(operands[0]) : Value());
+  matmul->lhs = wrap(Value(operands[first]));
+  matmul->rhs = wrap(Value(operands[first + 1]));
+  matmul->dst = wrap(Value(operands[first + 2]));
   matmul->startIf = wrap(startIf);
   matmul->stopIf = wrap(stopIf);
   int32_t absent = startIf || stopIf ? 0 : -1;
-  std::optional<AccFlags> flags = source.getAcc();
-  matmul->acc = flags ? static_cast<int32_t>(*flags) : absent;
-  std::optional<uint64_t> code = source.getZeroRegion();
-  matmul->zeroRegion = code ? static_cast<int32_t>(*code) : -1;
-  std::optional<ArrayRef<int32_t>> size = source.getTileSize();
-  std::optional<ArrayRef<int32_t>> position = source.getTilePosition();
-  matmul->hasTile = size && position;
+  matmul->acc =
+      properties.acc ? static_cast<int32_t>(properties.acc.getValue()) : absent;
+  matmul->zeroRegion =
+      properties.zero_region
+          ? static_cast<int32_t>(properties.zero_region.getInt())
+          : -1;
+  matmul->hasTile = properties.tile_size && properties.tile_position;
   const TargetInfo &any = getUnionOfTargets();
-  matmul->tileRows = matmul->hasTile ? (*size)[0] : any.peRows;
-  matmul->tileCols = matmul->hasTile ? (*size)[1] : any.peColumns;
-  matmul->tileRow = matmul->hasTile ? (*position)[0] : 0;
-  matmul->tileCol = matmul->hasTile ? (*position)[1] : 0;
+  matmul->tileRows =
+      matmul->hasTile ? properties.tile_size[0] : int32_t(any.peRows);
+  matmul->tileCols =
+      matmul->hasTile ? properties.tile_size[1] : int32_t(any.peColumns);
+  matmul->tileRow = matmul->hasTile ? properties.tile_position[0] : 0;
+  matmul->tileCol = matmul->hasTile ? properties.tile_position[1] : 0;
   return true;
 }
 
+bool ptoMatmulGet(MlirOperation op, PtoMatmul *matmul) {
+  return TypeSwitch<Operation *, bool>(unwrap(op))
+      .Case<TMatmulOp, TMatmulAccOp>(
+          [&](auto source) { return readMatmul(source, matmul); })
+      .Default([](auto) { return false; });
+}
+
+MlirAttribute ptoAccAttrGet(MlirContext context, int32_t acc) {
+  return wrap(AccAttr::get(unwrap(context), static_cast<AccFlags>(acc)));
+}
+
+void ptoMatmulSetAccAttr(MlirOperation op, MlirAttribute acc,
+                         MlirAttribute zeroRegion) {
+  TypeSwitch<Operation *>(unwrap(op))
+      .Case<TMatmulOp, TMatmulAccOp>([&](auto matmul) {
+        matmul.setAccAttr(dyn_cast_or_null<AccAttr>(unwrap(acc)));
+        matmul.setZeroRegionAttr(
+            dyn_cast_or_null<IntegerAttr>(unwrap(zeroRegion)));
+      });
+}
+
 void ptoMatmulSetAcc(MlirOperation op, int32_t acc, int32_t zeroRegion) {
-  auto matmul = cast<MatmulOpInterface>(unwrap(op));
-  MLIRContext *context = matmul.getContext();
-  AccAttr flags;
-  if (acc >= 0)
-    flags = AccAttr::get(context, static_cast<AccFlags>(acc));
-  matmul.setAccAttr(flags);
-  IntegerAttr code;
+  MLIRContext *context = unwrap(op)->getContext();
+  Attribute code;
   if (zeroRegion >= 0)
     code = IntegerAttr::get(IntegerType::get(context, 64), zeroRegion);
-  matmul.setZeroRegionAttr(code);
+  MlirAttribute none = wrap(Attribute());
+  ptoMatmulSetAccAttr(op, acc < 0 ? none : ptoAccAttrGet(wrap(context), acc),
+                      wrap(code));
 }
 
 void ptoMatmulDropPredicates(MlirOperation op) {

@@ -177,8 +177,8 @@ static LogicalResult verifyExpectedBuffer(Operation *op, Value buffer) {
   auto type = cast<MemRefType>(buffer.getType());
   std::optional<MemorySpace> space = getMemorySpace(type);
   if (!space || !isTileSpace(*space))
-    return common::verifyBuffer(emitError, getEffectiveTarget(op),
-                                "the buffer", type);
+    return common::verifyBuffer(emitError, getEffectiveTarget(op), "the buffer",
+                                type);
   FailureOr<Tile> tile = readTile(emitError, "the buffer", buffer);
   if (failed(tile))
     return failure();

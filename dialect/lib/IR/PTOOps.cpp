@@ -348,10 +348,9 @@ Engine CopyOp::getExecutingEngine() {
 Value TMatmulOp::getAccumulatorOrNull() { return {}; }
 Value TMatmulAccOp::getAccumulatorOrNull() { return getAccumulator(); }
 
-/// Whether a matmul of both machines is one of the tile ISA: its destination is a
-/// tile, and its left operand is not where only the PE array reads.
-template <typename Matmul>
-static bool isTileMatmul(Matmul op) {
+/// Whether a matmul of both machines is one of the tile ISA: its destination is
+/// a tile, and its left operand is not where only the PE array reads.
+template <typename Matmul> static bool isTileMatmul(Matmul op) {
   std::optional<MemorySpace> space = getMemorySpace(op.getDst().getType());
   return space && isTileSpace(*space) &&
          getMemorySpace(op.getLhs().getType()) != MemorySpace::sbuf;

@@ -41,9 +41,9 @@ public:
         rounding(tileOp.getRmode().value_or(RMode::Default)),
         mask(tileOp.getMask().value_or(kAllElements)) {
     if (std::optional<PostAttr> attribute = tileOp.getPost())
-      post = {attribute->getPreQuant(),   attribute->getRelu(),
-              attribute->getGroup(),      attribute->getRowMax(),
-              attribute->getGroupMax(),   attribute->getRowMaxInit(),
+      post = {attribute->getPreQuant(), attribute->getRelu(),
+              attribute->getGroup(),    attribute->getRowMax(),
+              attribute->getGroupMax(), attribute->getRowMaxInit(),
               attribute->getMaxAbs()};
   }
 
@@ -59,8 +59,7 @@ private:
   LogicalResult verifyScalePresence(TileRole scale, TileRole side);
   LogicalResult verifySharing();
   LogicalResult verifyPresence(TileRole role, bool isExpected,
-                               const Twine &circumstance,
-                               const TileRule &rule);
+                               const Twine &circumstance, const TileRule &rule);
   LogicalResult verifyParameter(TileRole role, StringRef field, int64_t code,
                                 TileParameter parameter);
   LogicalResult verifyStreams();
@@ -139,8 +138,7 @@ LogicalResult TileVerifier::verifyCodes() {
   mode = getPreQuantMode(post.preQuant);
   if (!mode)
     return fail("pre_quant to be a conversion mode", post.preQuant);
-  std::optional<TileParameter> parameter =
-      getActivationParameter(post.relu);
+  std::optional<TileParameter> parameter = getActivationParameter(post.relu);
   if (!parameter)
     return fail("relu from 0 to 3", post.relu);
   activation = *parameter;
@@ -262,12 +260,12 @@ LogicalResult TileVerifier::verifyStreams() {
                               "row_max_init", rules::sourceCount)) &&
       succeeded(verifyEnabled(TileRole::row_max, post.rowMax, "row_max",
                               rules::destinationCount)) &&
-      succeeded(verifyEnabled(TileRole::group_max, post.groupMax,
-                              "group_max", rules::destinationCount)) &&
+      succeeded(verifyEnabled(TileRole::group_max, post.groupMax, "group_max",
+                              rules::destinationCount)) &&
       succeeded(verifyParameter(TileRole::quant, "pre_quant", mode->code,
                                 mode->parameter)) &&
-      succeeded(verifyParameter(TileRole::prelu, "relu", post.relu,
-                                activation)));
+      succeeded(
+          verifyParameter(TileRole::prelu, "relu", post.relu, activation)));
 }
 
 LogicalResult TileVerifier::verifyControl() {
@@ -454,9 +452,9 @@ LogicalResult TileVerifier::verifyAccumulatorCapacity() {
 }
 
 /// Destinations are fresh: each another tile than c_scale and than the other
-/// destinations. That the accumulator is another tile than dst is a rule too, but
-/// not of the form before registers are assigned, which updates one in place: who
-/// executes or encodes the operation judges that.
+/// destinations. That the accumulator is another tile than dst is a rule too,
+/// but not of the form before registers are assigned, which updates one in
+/// place: who executes or encodes the operation judges that.
 LogicalResult TileVerifier::verifyAliases() {
   auto verifyDistinct = [&](TileRole first, TileRole second) -> LogicalResult {
     if (!operands[first] || operands[first] != operands[second])
@@ -503,9 +501,9 @@ static bool isMandatory(TileRole role) {
          role != TileRole::rhs_scale;
 }
 
-/// The operand groups that hold one operand must do so. The generic form can name
-/// groups of any size, and the accessors of an operand rely on its group, so this
-/// comes before everything else.
+/// The operand groups that hold one operand must do so. The generic form can
+/// name groups of any size, and the accessors of an operand rely on its group,
+/// so this comes before everything else.
 static LogicalResult verifyOperandGroups(TileOpInterface op) {
   ArrayRef<TileRole> roles = op.getGroupRoles();
   for (auto [role, size] : llvm::zip_equal(roles, op.getOperandGroupSizes()))

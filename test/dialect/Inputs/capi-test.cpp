@@ -44,6 +44,39 @@ static void printAlloc(const PtoAlloc &alloc) {
          << unwrap(alloc.result).getType();
 }
 
+static void printValue(const char *name, MlirValue value) {
+  if (value.ptr)
+    outs() << " " << name << " " << unwrap(value).getType();
+}
+
+static void printTileOp(const PtoTileOp &op) {
+  outs() << " function " << op.function << " rmode " << op.rmode << " mask "
+         << op.mask << " sat " << op.sat << " trans " << op.transA << op.transB
+         << " post " << op.hasPost << " " << op.preQuant << "," << op.relu
+         << "," << op.group << " " << op.rowMaxEnable << op.groupMaxEnable
+         << op.rowMaxInit << op.maxAbs;
+  printValue("accumulator", op.accumulator);
+  printValue("lhs", op.lhs);
+  printValue("lhsScale", op.lhsScale);
+  printValue("rhs", op.rhs);
+  printValue("rhsScale", op.rhsScale);
+  printValue("bias", op.bias);
+  printValue("dst", op.dst);
+  printValue("rowMax", op.rowMax);
+  printValue("groupMax", op.groupMax);
+  printValue("cScale", op.cScale);
+  printValue("rowMaxIn", op.rowMaxIn);
+  printValue("quant", op.quant);
+  printValue("prelu", op.prelu);
+}
+
+static void printTileAlloc(const PtoTileAlloc &alloc) {
+  auto type = cast<MemRefType>(unwrap(alloc.result).getType());
+  outs() << " tile space " << alloc.space << " code " << alloc.sizeCode
+         << " bytes " << alloc.bytes << (alloc.sized ? " sized" : " smallest")
+         << " type " << ptoTypeGetTileDataType(wrap(type.getElementType()));
+}
+
 static void printInstruction(MlirOperation op) {
   uint32_t engine, afterCount;
   bool hasToken, inserted;
@@ -77,6 +110,12 @@ static void read(Operation *root) {
     PtoAlloc alloc;
     if (ptoAllocGet(op, &alloc))
       printAlloc(alloc);
+    PtoTileOp tileOp;
+    if (ptoTileOpGet(op, &tileOp))
+      printTileOp(tileOp);
+    PtoTileAlloc tileAlloc;
+    if (ptoTileAllocGet(op, &tileAlloc))
+      printTileAlloc(tileAlloc);
     printInstruction(op);
     printOperands(op);
     outs() << (ptoOpIsView(op) ? " view\n" : "\n");
