@@ -4,7 +4,7 @@
 //! They read an operation by its type id, without a string look-up, which is what makes reading a
 //! function cheap. A struct here must stay equal to the C struct of the same name.
 
-use mlir_sys::{MlirOperation, MlirType, MlirValue};
+use mlir_sys::{MlirAttribute, MlirContext, MlirOperation, MlirType, MlirValue};
 
 /// The operations of the dialect that the reader tells apart.
 pub(crate) mod kind {
@@ -75,7 +75,12 @@ pub(crate) struct PtoArgument {
 unsafe extern "C" {
     pub(crate) fn ptoOpGetKind(op: MlirOperation) -> u32;
     pub(crate) fn ptoMatmulGet(op: MlirOperation, matmul: *mut PtoMatmul) -> bool;
-    pub(crate) fn ptoMatmulSetAcc(op: MlirOperation, acc: i32, zero_region: i32);
+    pub(crate) fn ptoAccAttrGet(context: MlirContext, acc: i32) -> MlirAttribute;
+    pub(crate) fn ptoMatmulSetAccAttr(
+        op: MlirOperation,
+        acc: MlirAttribute,
+        zero_region: MlirAttribute,
+    );
     pub(crate) fn ptoAllocGet(op: MlirOperation, alloc: *mut PtoAlloc) -> bool;
     pub(crate) fn ptoTypeGetSpace(r#type: MlirType) -> u32;
     pub(crate) fn ptoEngineOpGet(

@@ -17,8 +17,9 @@ use melior::ir::{
     TypeLike, ValueLike,
 };
 use mlir_sys::{
-    mlirOperationDestroy, mlirOperationRemoveDiscardableAttributeByName,
-    mlirOperationSetDiscardableAttributeByName, mlirUnitAttrGet,
+    MlirAttribute, mlirIntegerAttrGet, mlirIntegerTypeGet, mlirOperationDestroy,
+    mlirOperationRemoveDiscardableAttributeByName, mlirOperationSetDiscardableAttributeByName,
+    mlirUnitAttrGet,
 };
 use pto_ir::{AllocId, EdgeNode, FunctionMark, InstId, Interval, MemsetTarget, NewMemset, Plan};
 use rustc_hash::FxHashMap;
@@ -39,12 +40,7 @@ pub(crate) fn apply(plan: &Plan, reading: Reading) -> Result<(), Message> {
         reading,
         zeros: FxHashMap::default(),
     };
-    for edit in &plan.acc {
-        let flags = edit.flags.map_or(-1, |flags| i32::from(flags.byte()));
-        let code = edit.zero_region.map_or(-1, i32::from);
-        // SAFETY: `check` found a live matmul of the dialect.
-        unsafe { accessors::ptoMatmulSetAcc(editor.reading.op(edit.inst).raw(), flags, code) };
-    }
+    editor.set_flags(plan);
     editor.undo(plan);
     let memsets = plan
         .memsets
@@ -149,6 +145,33 @@ struct Editor {
 impl Editor {
     fn internal(&self, sentence: &str) -> Message {
         Message::error(INTERNAL, self.reading.function.location(), sentence)
+    }
+
+    /// Sets the flags, each attribute being made once.
+    fn set_flags(&self, plan: &Plan) {
+        let none = MlirAttribute {
+            ptr: std::ptr::null_mut(),
+        };
+        let context = self.reading.function.context();
+        let (mut flags, mut codes) = (FxHashMap::default(), FxHashMap::default());
+        for edit in &plan.acc {
+            let op = self.reading.op(edit.inst).raw();
+            // SAFETY: the context lives, and `check` found a live matmul of the dialect.
+            unsafe {
+                let acc = edit.flags.map_or(none, |edit| {
+                    let byte = edit.byte();
+                    *flags
+                        .entry(byte)
+                        .or_insert_with(|| accessors::ptoAccAttrGet(context, i32::from(byte)))
+                });
+                let zero_region = edit.zero_region.map_or(none, |code| {
+                    *codes.entry(code).or_insert_with(|| {
+                        mlirIntegerAttrGet(mlirIntegerTypeGet(context, 64), i64::from(code))
+                    })
+                });
+                accessors::ptoMatmulSetAccAttr(op, acc, zero_region);
+            }
+        }
     }
 
     /// Takes away what an earlier legalization inserted, as far as the plan says.
