@@ -1,101 +1,20 @@
-//===- TileVerifier.cpp - Rules of the tile ISA's matmuls -----------------===//
+//===- TileVerifier.cpp - Fields of the tile ISA's matmuls ----------------===//
 //
 // Licensed under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// The facts that one operation on tiles knows about itself, in the order of the
-// ISA's preflight: the first rule broken is the one reported. Written once, on
-// the roles of operands: a variant is a CUBE function code and the roles it
-// has.
-//
-// M and N are the rows and columns of the destination, K the columns of the
-// left operand as it is read; every other operand is held against these. What
-// depends on contents, on readiness or on the room that is left is not judged
-// here, nor is a capacity that no tile_alloc of an operand says.
+// The rules of TileVerifier about fields, counts and dimensions, and their
+// order.
 //
 //===----------------------------------------------------------------------===//
 
-#include "PTO/IR/PTOOps.h"
-#include "TileSchema.h"
+#include "TileVerifier.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace mlir::pto;
-
-namespace {
-
-/// What `post` says, or says by its absence.
-struct Post {
-  int64_t preQuant = 0, relu = 0, group = 0;
-  bool rowMax = false, groupMax = false, rowMaxInit = false, maxAbs = false;
-};
-
-/// The rules about one operation.
-class TileVerifier {
-public:
-  explicit TileVerifier(TileOpInterface tileOp)
-      : op(tileOp), operands(getTileOperands(tileOp)),
-        function(tileOp.getFunctionCode()), isMatrixVector(tileOp.getGemv()),
-        rounding(tileOp.getRmode().value_or(RMode::Default)),
-        mask(tileOp.getMask().value_or(kAllElements)) {
-    if (std::optional<PostAttr> attribute = tileOp.getPost())
-      post = {attribute->getPreQuant(), attribute->getRelu(),
-              attribute->getGroup(),    attribute->getRowMax(),
-              attribute->getGroupMax(), attribute->getRowMaxInit(),
-              attribute->getMaxAbs()};
-  }
-
-  LogicalResult verify();
-
-private:
-  // Each field and each tile by itself.
-  LogicalResult readTiles();
-  LogicalResult verifyCodes();
-  LogicalResult verifyEnables();
-  // Fields and operands together.
-  LogicalResult verifyTypePair();
-  LogicalResult verifyScalePresence(TileRole scale, TileRole side);
-  LogicalResult verifySharing();
-  LogicalResult verifyPresence(TileRole role, bool isExpected,
-                               const Twine &circumstance, const TileRule &rule);
-  LogicalResult verifyParameter(TileRole role, StringRef field, int64_t code,
-                                TileParameter parameter);
-  LogicalResult verifyStreams();
-  LogicalResult verifyControl();
-  LogicalResult verifyDimensions();
-  LogicalResult verifyElements();
-  LogicalResult verifyTransposes();
-  // Operands.
-  LogicalResult verifyShared();
-  LogicalResult verifyColumnScale();
-  LogicalResult verifyPostSources();
-  LogicalResult verifySources();
-  LogicalResult verifySource(TileRole role, const TileRule *rule = nullptr);
-  LogicalResult verifyAccumulatorCapacity();
-  LogicalResult verifyAliases();
-  LogicalResult verifyDestinations();
-
-  MemorySpace getMLayout() const;
-  bool isScaled() const { return function & 4; }
-  bool isShared() const { return frame[TileRole::rhs].isShared(); }
-  InFlightDiagnostic error() { return op->emitOpError() << "expected "; }
-
-  TileOpInterface op;
-  TileOperands operands;
-  uint32_t function;
-  bool isMatrixVector;
-  RMode rounding;
-  uint64_t mask;
-  Post post;
-  // Found out on the way.
-  const PreQuantMode *mode = nullptr;
-  TileParameter activation = TileParameter::none;
-  TileFrame frame;
-};
-
-} // namespace
 
 LogicalResult TileVerifier::verify() {
   if (failed(readTiles()) || failed(verifyCodes()) || failed(verifyEnables()))
@@ -342,152 +261,6 @@ LogicalResult TileVerifier::verifyTransposes() {
       return error() << name << " only with a Shared "
                      << stringifyTileRole(role) << ", found a Local one"
                      << rules::transpose.end();
-  return success();
-}
-
-//===----------------------------------------------------------------------===//
-// Operands
-//===----------------------------------------------------------------------===//
-
-LogicalResult TileVerifier::verifyShared() {
-  auto emitError = [&] { return op->emitOpError(); };
-  for (TileRole role : {TileRole::lhs, TileRole::lhs_scale, TileRole::rhs,
-                        TileRole::rhs_scale}) {
-    StringRef name = stringifyTileRole(role);
-    const Tile &tile = frame[role];
-    if (!tile.isShared())
-      continue;
-    if (failed(verifySchema(emitError, name, tile, frame.getSchema(role),
-                            &rules::sharedSchema)) ||
-        failed(verifyGeometry(emitError, name, tile, rules::operandLayout,
-                              rules::capacity)))
-      return failure();
-  }
-  return success();
-}
-
-LogicalResult TileVerifier::verifyColumnScale() {
-  if (!operands[TileRole::c_scale])
-    return success();
-  if (!operands[TileRole::accumulator] || isMatrixVector)
-    return error() << "no c_scale without an accumulator or in the "
-                      "matrix-vector form, found one"
-                   << rules::cScale.end();
-  if (frame.accumulator != TileType::f32)
-    return error() << "an accumulator of f32 with c_scale, found "
-                   << getTileTypeInfo(frame.accumulator).spelling
-                   << rules::cScale.end();
-  return success();
-}
-
-/// One Local source, if it is there: its layout holds it, and it is what its
-/// role says.
-LogicalResult TileVerifier::verifySource(TileRole role, const TileRule *rule) {
-  auto emitError = [&] { return op->emitOpError(); };
-  const Tile &tile = frame[role];
-  if (!tile)
-    return success();
-  StringRef name = stringifyTileRole(role);
-  return success(succeeded(verifyGeometry(emitError, name, tile,
-                                          rule ? *rule : rules::operandLayout,
-                                          rules::capacity)) &&
-                 succeeded(verifySchema(emitError, name, tile,
-                                        frame.getSchema(role), rule)));
-}
-
-LogicalResult TileVerifier::verifyPostSources() {
-  if (!mode->accepts(frame.accumulator))
-    return error() << "pre_quant to be a mode for an accumulator of "
-                   << getTileTypeInfo(frame.accumulator).spelling << ", found "
-                   << mode->code << rules::modeAccumulator.end();
-  for (TileRole role : {TileRole::row_max_in, TileRole::quant, TileRole::prelu})
-    if (failed(verifySource(role, &rules::postSource)))
-      return failure();
-  return success();
-}
-
-/// The layout of lhs, accumulator and dst: that of a Local lhs, else that of
-/// the accumulator, else the narrowest for M.
-MemorySpace TileVerifier::getMLayout() const {
-  const Tile &lhs = frame[TileRole::lhs];
-  const Tile &leader = lhs.isShared() ? frame[TileRole::accumulator] : lhs;
-  if (leader && getMaxTileRows(leader.space))
-    return leader.space;
-  return frame.m <= getMaxTileRows(MemorySpace::cube_m16)
-             ? MemorySpace::cube_m16
-             : MemorySpace::cube_m32;
-}
-
-LogicalResult TileVerifier::verifySources() {
-  frame.mLayout = getMLayout();
-  if (failed(verifySource(TileRole::accumulator)) ||
-      failed(verifyAccumulatorCapacity()))
-    return failure();
-  for (TileRole role :
-       {TileRole::lhs, TileRole::lhs_scale, TileRole::rhs, TileRole::rhs_scale})
-    if (!frame[role].isShared() && failed(verifySource(role)))
-      return failure();
-  return success(succeeded(verifySource(TileRole::bias)) &&
-                 succeeded(verifySource(TileRole::c_scale, &rules::cScale)));
-}
-
-/// Without a conversion accumulator and dst have one capacity. It is known
-/// where both were allocated as tiles.
-LogicalResult TileVerifier::verifyAccumulatorCapacity() {
-  Value accumulator = operands[TileRole::accumulator];
-  if (!accumulator || mode->code != 0)
-    return success();
-  auto source = accumulator.getDefiningOp<TileAllocOp>();
-  auto target = operands[TileRole::dst].getDefiningOp<TileAllocOp>();
-  if (!source || !target || source.getSizeCode() == target.getSizeCode())
-    return success();
-  InFlightDiagnostic diag = error()
-                            << "accumulator and dst of one capacity, found "
-                            << getSizeCodeBytes(source.getSizeCode()) << " and "
-                            << getSizeCodeBytes(target.getSizeCode())
-                            << " bytes" << rules::accumulatorCapacity.end();
-  diag.attachNote(source.getLoc()) << "the accumulator is allocated here";
-  diag.attachNote(target.getLoc()) << "dst is allocated here";
-  return diag;
-}
-
-/// Destinations are fresh: each another tile than c_scale and than the other
-/// destinations. That the accumulator is another tile than dst is a rule too,
-/// but not of the form before registers are assigned, which updates one in
-/// place: who executes or encodes the operation judges that.
-LogicalResult TileVerifier::verifyAliases() {
-  auto verifyDistinct = [&](TileRole first, TileRole second) -> LogicalResult {
-    if (!operands[first] || operands[first] != operands[second])
-      return success();
-    return error() << stringifyTileRole(first) << " and "
-                   << stringifyTileRole(second)
-                   << " to be different tiles, found one for both"
-                   << rules::alias.end();
-  };
-  constexpr TileRole destinations[] = {TileRole::dst, TileRole::row_max,
-                                       TileRole::group_max};
-  for (TileRole role : destinations)
-    if (failed(verifyDistinct(TileRole::c_scale, role)))
-      return failure();
-  return success(
-      succeeded(verifyDistinct(TileRole::row_max, TileRole::dst)) &&
-      succeeded(verifyDistinct(TileRole::group_max, TileRole::dst)) &&
-      succeeded(verifyDistinct(TileRole::group_max, TileRole::row_max)));
-}
-
-LogicalResult TileVerifier::verifyDestinations() {
-  auto emitError = [&] { return op->emitOpError(); };
-  for (TileRole role :
-       {TileRole::dst, TileRole::row_max, TileRole::group_max}) {
-    const Tile &tile = frame[role];
-    StringRef name = stringifyTileRole(role);
-    if (tile &&
-        (failed(verifySchema(emitError, name, tile, frame.getSchema(role))) ||
-         failed(verifyGeometry(emitError, name, tile,
-                               rules::destinationCapacity,
-                               rules::destinationCapacity))))
-      return failure();
-  }
   return success();
 }
 
