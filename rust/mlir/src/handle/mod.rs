@@ -11,6 +11,8 @@
 
 #![allow(clippy::undocumented_unsafe_blocks)]
 
+mod data;
+
 use mlir_sys::*;
 
 use crate::accessors::{self, PtoAlloc, PtoArgument, PtoMatmul};
@@ -313,145 +315,10 @@ impl Block {
     }
 }
 
-impl Type {
-    /// The handle of `raw`.
-    ///
-    /// # Safety
-    ///
-    /// `raw` must be a live type.
-    pub(crate) const unsafe fn from_raw(raw: MlirType) -> Self {
-        Self(raw)
-    }
-
-    pub(crate) const fn raw(self) -> MlirType {
-        self.0
-    }
-
-    pub(crate) fn key(self) -> Key {
-        self.0.ptr as Key
-    }
-
-    /// The memory space of a memref: see [`accessors::space`].
-    pub(crate) fn space(self) -> u32 {
-        unsafe { accessors::ptoTypeGetSpace(self.0) }
-    }
-
-    pub(crate) fn element(self) -> Self {
-        Self(unsafe { mlirShapedTypeGetElementType(self.0) })
-    }
-
-    /// The sizes of a ranked memref, [`DYNAMIC`] where not known.
-    pub(crate) fn sizes(self) -> Option<Vec<i64>> {
-        if !unsafe { mlirTypeIsAMemRef(self.0) } {
-            return None;
-        }
-        let rank = unsafe { mlirShapedTypeGetRank(self.0) } as isize;
-        Some(
-            (0..rank)
-                .map(|dim| unsafe { mlirShapedTypeGetDimSize(self.0, dim) })
-                .collect(),
-        )
-    }
-
-    /// Offset and strides in elements of a strided memref of `rank` dimensions, [`DYNAMIC`] where
-    /// not known.
-    pub(crate) fn strides(self, rank: usize) -> Option<(i64, Vec<i64>)> {
-        let has_identity_layout =
-            unsafe { mlirAffineMapIsIdentity(mlirMemRefTypeGetAffineMap(self.0)) };
-        if has_identity_layout {
-            // MLIR would derive these from affine expressions, at some microseconds.
-            return Some((0, row_major(&self.sizes()?)));
-        }
-        let mut strides = vec![DYNAMIC; rank];
-        let mut offset = DYNAMIC;
-        // `strides` has room for `rank` entries, the rank of the type.
-        let found =
-            unsafe { mlirMemRefTypeGetStridesAndOffset(self.0, strides.as_mut_ptr(), &mut offset) };
-        (found.value != 0).then_some((offset, strides))
-    }
-
-    /// The type as text.
-    pub(crate) fn text(self) -> String {
-        let mut text = String::new();
-        let sink: *mut String = &mut text;
-        // The callback runs before the call returns, with the pointer to `text` given here.
-        unsafe { mlirTypePrint(self.0, Some(append_to_string), sink.cast()) };
-        text
-    }
-}
-
-impl Attribute {
-    fn from_option(raw: MlirAttribute) -> Option<Self> {
-        (!raw.ptr.is_null()).then_some(Self(raw))
-    }
-
-    /// The entries of an `array<i64: ...>`.
-    pub(crate) fn i64_array(self) -> Option<Vec<i64>> {
-        if !unsafe { mlirAttributeIsADenseI64Array(self.0) } {
-            return None;
-        }
-        let count = unsafe { mlirDenseArrayGetNumElements(self.0) };
-        Some(
-            (0..count)
-                .map(|index| unsafe { mlirDenseI64ArrayGetElement(self.0, index) })
-                .collect(),
-        )
-    }
-
-    /// The elements of an array attribute.
-    pub(crate) fn elements(self) -> Option<Vec<Self>> {
-        if !unsafe { mlirAttributeIsAArray(self.0) } {
-            return None;
-        }
-        let count = unsafe { mlirArrayAttrGetNumElements(self.0) };
-        Some(
-            (0..count)
-                .map(|index| Self(unsafe { mlirArrayAttrGetElement(self.0, index) }))
-                .collect(),
-        )
-    }
-
-    /// The value of an integer attribute of at most 64 bits.
-    pub(crate) fn integer(self) -> Option<i64> {
-        unsafe { mlirAttributeIsAInteger(self.0) }
-            .then(|| unsafe { mlirIntegerAttrGetValueInt(self.0) })
-    }
-
-    /// Whether it is an affine map each of whose results is another dimension.
-    pub(crate) fn is_projected_permutation(self) -> bool {
-        let is_map = unsafe { mlirAttributeIsAAffineMap(self.0) };
-        is_map && unsafe { mlirAffineMapIsProjectedPermutation(mlirAffineMapAttrGetValue(self.0)) }
-    }
-
-    pub(crate) fn text_value(self) -> Option<String> {
-        unsafe { mlirAttributeIsAString(self.0) }
-            .then(|| string_of(unsafe { mlirStringAttrGetValue(self.0) }))
-    }
-
-    fn is_positive_zero(self) -> bool {
-        if unsafe { mlirAttributeIsAFloat(self.0) } {
-            return unsafe { mlirFloatAttrGetValueDouble(self.0) }.to_bits() == 0;
-        }
-        self.integer() == Some(0)
-    }
-}
-
 impl Location {
     pub(crate) const fn raw(self) -> MlirLocation {
         self.0
     }
-}
-
-/// The strides of a buffer of `sizes` without gaps.
-fn row_major(sizes: &[i64]) -> Vec<i64> {
-    let mut strides = vec![1; sizes.len()];
-    for dim in (1..sizes.len()).rev() {
-        strides[dim - 1] = match (strides[dim], sizes[dim]) {
-            (DYNAMIC, _) | (_, DYNAMIC) => DYNAMIC,
-            (stride, size) => stride.saturating_mul(size),
-        };
-    }
-    strides
 }
 
 /// A view of `text` for the C API.
@@ -469,11 +336,4 @@ fn string_of(text: MlirStringRef) -> String {
     }
     let bytes = unsafe { std::slice::from_raw_parts(text.data.cast::<u8>(), text.length) };
     String::from_utf8_lossy(bytes).into_owned()
-}
-
-/// Appends a piece of printed text to the `String` behind `sink`.
-unsafe extern "C" fn append_to_string(piece: MlirStringRef, sink: *mut std::ffi::c_void) {
-    // SAFETY: the printing functions of this file pass a pointer to a `String` of their own.
-    let text = unsafe { &mut *sink.cast::<String>() };
-    text.push_str(&string_of(piece));
 }

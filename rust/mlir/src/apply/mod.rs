@@ -1,8 +1,10 @@
 //! From a [`Plan`] to edits of the operation that was read.
 //!
-//! The edits know no pass: attributes, memsets, ordering tokens, marks. [`check`] looks at
+//! The edits know no pass: attributes, memsets, ordering tokens, marks. [`check()`] looks at
 //! everything that could make an edit impossible before the first one is made, so a plan is carried
 //! out as a whole or not at all.
+
+mod check;
 
 use anyhow::{Context as _, Result};
 use melior::ContextRef;
@@ -29,6 +31,7 @@ use crate::diag::Message;
 use crate::handle::{Key, Op, Value, string_ref};
 use crate::read::CELL_BYTES;
 use crate::read::Reading;
+use check::check;
 
 /// The tag of a plan that cannot be carried out: a fault of the pass that made it.
 const INTERNAL: &str = "pto:internal-apply";
@@ -51,87 +54,6 @@ pub(crate) fn apply(plan: &Plan, reading: Reading) -> Result<(), Message> {
     editor.add_edges(plan, memsets);
     for &(mark, set) in &plan.marks {
         editor.mark(mark, set);
-    }
-    Ok(())
-}
-
-/// Whether every edit of `plan` can be made.
-fn check(plan: &Plan, reading: &Reading) -> Result<(), Message> {
-    let internal = |inst: InstId, sentence: &str| {
-        Err(Message::error(
-            INTERNAL,
-            reading.op(inst).location(),
-            sentence,
-        ))
-    };
-    for edit in &plan.acc {
-        if reading.program.inst(edit.inst).matmul().is_none() {
-            return internal(edit.inst, "flags are planned for what is not a matmul");
-        }
-    }
-    for memset in &plan.memsets {
-        if let MemsetTarget::Access(access) = memset.target {
-            let matmul = reading.program.inst(memset.before).matmul();
-            if matmul.is_none_or(|matmul| matmul.dst != access) {
-                return internal(
-                    memset.before,
-                    "a memset is planned for what is not written here",
-                );
-            }
-        }
-    }
-    let ends = plan.edges.iter().flat_map(|edge| [edge.from, edge.to]);
-    for end in ends {
-        match end {
-            EdgeNode::Inst(inst) if reading.op(inst).engine().is_none() => {
-                return internal(inst, "an ordering edge is planned for what takes no token");
-            }
-            EdgeNode::Memset(index) if index as usize >= plan.memsets.len() => {
-                return Err(Message::error(
-                    INTERNAL,
-                    reading.function.location(),
-                    "an ordering edge is planned for a memset that is not",
-                ));
-            }
-            _ => {}
-        }
-    }
-    check_erasures(plan, reading)
-}
-
-/// Whether nothing is left that waits for an operation to be erased.
-fn check_erasures(plan: &Plan, reading: &Reading) -> Result<(), Message> {
-    if plan.erase.is_empty() {
-        return Ok(());
-    }
-    let program = &reading.program;
-    let mut goes = vec![false; program.insts().len()];
-    for inst in &plan.erase {
-        goes[inst.index()] = true;
-    }
-    let mut loses_edges = goes.clone();
-    for inst in &plan.drop_inserted_edges {
-        loses_edges[inst.index()] = true;
-    }
-    for (index, inst) in program.insts().iter().enumerate() {
-        let kept = |edge: &&pto_ir::Edge| {
-            let dropped = goes[index] || (edge.inserted && loses_edges[index]);
-            goes[edge.from.index()] && !dropped
-        };
-        if let Some(edge) = inst.after.iter().find(kept) {
-            let waiting = reading.op(InstId::new(index)).location();
-            let mut message = Message::error(
-                "pto:token",
-                waiting,
-                "expected nothing to wait for a memset that legalization inserted, found a token \
-                 operand that was added by hand",
-            );
-            let memset = reading.op(edge.from).location();
-            message
-                .notes
-                .push((memset, "the token is made here".to_owned()));
-            return Err(message);
-        }
     }
     Ok(())
 }
