@@ -174,6 +174,7 @@ struct VerifyAcc
     options.model = model.getValue();
     options.extent = extent.getValue();
     options.sticky = sticky;
+    options.werror = werror;
     return options;
   }
 };

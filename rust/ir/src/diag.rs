@@ -68,6 +68,13 @@ impl Diag {
         }
     }
 
+    /// Makes an error of a warning; leaves the others alone.
+    pub fn promote_warning(&mut self) {
+        if self.severity == Severity::Warning {
+            self.severity = Severity::Error;
+        }
+    }
+
     /// This diagnostic with one more note.
     #[must_use]
     pub fn with_note(mut self, site: Site, message: impl Into<String>) -> Self {

@@ -52,6 +52,8 @@ pub(crate) mod ffi {
         extent: String,
         /// `pto-verify-acc`: also check a machine whose pending bits outlive other engines' writes.
         sticky: bool,
+        /// `pto-verify-acc`: warnings are errors.
+        werror: bool,
         /// Whether anyone reads remarks.
         remarks: bool,
     }

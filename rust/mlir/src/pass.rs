@@ -17,7 +17,8 @@ pub(crate) enum Choice {
     MarkFirst,
     ResetAcc,
     LegalizeAcc(legalize_acc::Options),
-    VerifyAcc(verify_acc::Options),
+    /// With whether warnings are errors.
+    VerifyAcc(verify_acc::Options, bool),
 }
 
 impl Choice {
@@ -34,7 +35,7 @@ impl Choice {
             ffi::Pass::MarkFirst => Self::MarkFirst,
             ffi::Pass::ResetAcc => Self::ResetAcc,
             ffi::Pass::LegalizeAcc => Self::LegalizeAcc(legalize_options(options)?),
-            ffi::Pass::VerifyAcc => Self::VerifyAcc(verify_options(options)?),
+            ffi::Pass::VerifyAcc => Self::VerifyAcc(verify_options(options)?, options.werror),
             unknown => bail!("unknown pass {}", unknown.repr),
         })
     }
@@ -43,7 +44,7 @@ impl Choice {
     const fn detail(&self) -> Detail {
         match self {
             Self::OrderColumnTiles(_) | Self::ResetAcc => Detail::Instructions,
-            Self::MarkFirst | Self::LegalizeAcc(_) | Self::VerifyAcc(_) => Detail::Exact,
+            Self::MarkFirst | Self::LegalizeAcc(_) | Self::VerifyAcc(..) => Detail::Exact,
         }
     }
 
@@ -54,8 +55,11 @@ impl Choice {
             Self::MarkFirst => mark_first::plan(program, target, &mark_first::Options::default()),
             Self::ResetAcc => reset_acc::plan(program, target, &reset_acc::Options::default()),
             Self::LegalizeAcc(options) => legalize_acc::plan(program, target, options),
-            Self::VerifyAcc(options) => {
-                let diags = verify_acc::verify(program, target, options);
+            Self::VerifyAcc(options, warnings_are_errors) => {
+                let mut diags = verify_acc::verify(program, target, options);
+                if *warnings_are_errors {
+                    diags.iter_mut().for_each(Diag::promote_warning);
+                }
                 match diags.iter().any(|diag| diag.severity == Severity::Error) {
                     true => Err(diags),
                     false => Ok(Plan {

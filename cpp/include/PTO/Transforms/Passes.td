@@ -121,7 +121,9 @@ def PTOVerifyAcc : PTO_Pass<"pto-verify-acc"> {
            "Partitions that START reaches: group, dst or both">,
     Option<"sticky", "sticky", "bool", /*default=*/"false",
            "Also check a machine whose pending bits outlive the writes of other "
-           "engines">
+           "engines">,
+    Option<"werror", "werror", "bool", /*default=*/"false",
+           "Warnings are errors">
   ];
 }
 
