@@ -121,15 +121,19 @@ def rows_of(command):
     done = subprocess.run([str(part) for part in command], cwd=ROOT, stdout=subprocess.PIPE, text=True)
     if done.returncode != 0:
         sys.exit(f"bench: {' '.join(map(str, command))} failed")
-    for line in done.stdout.splitlines():
-        if line.startswith("{"):
-            yield Bar(**json.loads(line))
+    rows = [line for line in done.stdout.splitlines() if line.startswith("{")]
+    if not rows:
+        sys.exit(f"bench: {' '.join(map(str, command))} printed no row")
+    for line in rows:
+        yield Bar(**json.loads(line))
 
 
 def measure_machine(folder, arguments):
     progress("the PE kernel against the peak of this processor, and against numpy")
     bench = ["cargo", "bench", "--quiet", "-p"]
     yield from rows_of([*bench, "pto-machine", "--bench", "pe", "--", "--json", f"--python={sys.executable}"])
+    progress("a tile operation against the PE kernel")
+    yield from rows_of([*bench, "pto-machine", "--bench", "tile", "--", "--json"])
     progress("pto-run against the TOSA reference model")
     tosa = [sys.executable, ROOT / "bench/peers/against_tosa.py", "--build-dir", arguments.build_dir]
     yield from rows_of([*tosa, "--work-dir", folder])
@@ -137,7 +141,7 @@ def measure_machine(folder, arguments):
 
 def measure_clusters():
     progress("clustering against all pairs")
-    yield from rows_of(["cargo", "bench", "--quiet", "-p", "pto-passes", "--bench", "clusters", "--", "--json"])
+    yield from rows_of(["cargo", "bench", "--quiet", "-p", "pto-passes", "--bench", "clusters"])
 
 
 def main():

@@ -1,5 +1,5 @@
 //! Clustering against the comparison of all pairs, and its growth:
-//! `cargo bench -p pto-passes --bench clusters`.
+//! `cargo bench -p pto-passes --bench clusters`. Prints one JSON object a bar, for `bench/run.py`.
 
 #[path = "support/all_pairs.rs"]
 mod all_pairs;
@@ -49,13 +49,26 @@ fn main() {
         std::hint::black_box(all_pairs::components(&groups, target));
     });
     let fast = time(20_000, 20);
-    println!(
-        "20,000 groups: all pairs {slow:?}, sweep {fast:?}, {:.0} times",
-        slow.as_secs_f64() / fast.as_secs_f64()
+    print_bar(
+        "all pairs / clustering, 20,000 groups",
+        slow.as_secs_f64() / fast.as_secs_f64(),
+        200.0,
+        true,
+        format!("{slow:.1?} / {fast:.1?}"),
     );
     let (small, large) = (time(100_000, 10), time(1_000_000, 5));
-    println!(
-        "100,000 groups {small:?}, 1,000,000 groups {large:?}, ratio {:.1}",
-        large.as_secs_f64() / small.as_secs_f64()
+    print_bar(
+        "clustering, time(1M groups) / time(100k)",
+        large.as_secs_f64() / small.as_secs_f64(),
+        15.0,
+        false,
+        format!("{large:.1?} / {small:.1?}"),
     );
+}
+
+fn print_bar(name: &str, figure: f64, bar: f64, at_least: bool, detail: String) {
+    let row = serde_json::json!({
+        "name": name, "figure": figure, "bar": bar, "at_least": at_least, "detail": detail
+    });
+    println!("{row}");
 }
