@@ -21,7 +21,12 @@ pub enum Outcome {
 
 /// Reasons for which legalization may refuse a program of the generators that has a meaning. The last
 /// one is about cells to clear that begin where no memset may.
-const REFUSALS: [&str; 3] = ["pto:multi-bank", "pto:control-flow", "pto:tile-position"];
+const REFUSALS: [&str; 4] = [
+    "pto:multi-bank",
+    "pto:control-flow",
+    "pto:tile-position",
+    "pto:start-partition",
+];
 
 /// Legalizes `program` and returns the plan and the result, or the first refusal.
 ///

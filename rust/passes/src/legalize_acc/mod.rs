@@ -84,8 +84,8 @@
 //! # What is diagnosed
 //!
 //! Errors: `pto:unplaced`, `pto:dynamic-access`, `pto:overlapping-allocs`, `pto:multi-bank`,
-//! `pto:target-limit`, `pto:tile-position`, `pto:accumulator-elsewhere`, `pto:call`,
-//! `pto:control-flow`, `pto:unsound-flags`. Warnings (errors with `strict`): `pto:mixed-flags`,
+//! `pto:target-limit`, `pto:tile-position`, `pto:start-partition`, `pto:accumulator-elsewhere`,
+//! `pto:call`, `pto:control-flow`, `pto:unsound-flags`. Warnings (errors with `strict`): `pto:mixed-flags`,
 //! `pto:seeded-accumulate`. Remarks: `pto.acc-start`, `pto.acc-no-start`, `pto.acc-seeded`,
 //! `pto.acc-cluster`, `pto.acc-region`, `pto.acc-memset`, `pto.acc-stop`.
 //!

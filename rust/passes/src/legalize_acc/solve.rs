@@ -222,7 +222,7 @@ impl Solver<'_> {
         let count = rectangle.partitions.len();
         if !is_legal_start(self.target, start, count) {
             let error = Diag::error(
-                "pto:tile-position",
+                "pto:start-partition",
                 Site::Inst(inst),
                 format!(
                     "expected cells to clear before this that a memset reaches: {count} partitions have to start at {}, found partition {start}",

@@ -230,7 +230,7 @@ impl Surveyor<'_> {
             u32::try_from(start).is_ok_and(|start| is_legal_start(self.target, start, count));
         if !is_legal {
             let error = Diag::error(
-                "pto:tile-position",
+                "pto:start-partition",
                 Site::Inst(id),
                 format!(
                     "expected an access of {count} partitions to start at {}, found partition {start}",

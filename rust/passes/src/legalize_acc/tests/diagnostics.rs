@@ -66,19 +66,19 @@ const REFUSED: &[(&str, &str, &str)] = &[
     (
         "trn2",
         "alloc a bank 0 q0..4 u0..4\nmm a; read a p16..48",
-        "pto:tile-position",
+        "pto:start-partition",
     ),
     (
         "trn2",
         "alloc a bank 0 q0..4 u0..4\nmm a; memset a p8..9",
-        "pto:tile-position",
+        "pto:start-partition",
     ),
     // A matmul over 48 partitions begins 16 that no memset reaches: 16 may start at a quadrant only.
     (
         "trn2",
         "alloc a bank 0 q0..4 u0..4; alloc b bank 0 q0..4 u4..8
          data b; mma a p0..16; mma a p0..48; read a p0..32; read b",
-        "pto:tile-position",
+        "pto:start-partition",
     ),
     (
         "trn1",
