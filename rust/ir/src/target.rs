@@ -80,7 +80,14 @@ impl Target {
         } else {
             self.quadrant_partitions
         };
-        start.is_multiple_of(step) && start + count <= self.partitions
+        start.is_multiple_of(step) && start <= self.partitions && count <= self.partitions - start
+    }
+
+    /// The partitions at which an access of `count` partitions may start, ascending.
+    pub fn legal_start_partitions(&self, count: u32) -> Vec<u32> {
+        (0..self.partitions)
+            .filter(|&start| self.is_legal_start_partition(start, count))
+            .collect()
     }
 }
 
@@ -168,16 +175,15 @@ mod tests {
     fn start_partitions() {
         let target = Target::from_name("cayman").expect("an alias");
         assert_eq!(target.name, "trn2");
-        let starts = |count| -> Vec<u32> {
-            (0..128)
-                .filter(|&s| target.is_legal_start_partition(s, count))
-                .collect()
-        };
+        let starts = |count| target.legal_start_partitions(count);
         assert_eq!(starts(128), [0]);
         assert_eq!(starts(65), [0]);
         assert_eq!(starts(64), [0, 64]);
         assert_eq!(starts(33), [0, 64]);
         assert_eq!(starts(32), [0, 32, 64, 96]);
         assert_eq!(starts(1), [0, 32, 64, 96]);
+        assert_eq!(starts(129), []);
+        assert!(!target.is_legal_start_partition(!127, 128));
+        assert!(!target.is_legal_start_partition(128, u32::MAX));
     }
 }

@@ -60,9 +60,7 @@ impl Machine<'_> {
         if count == 0 || self.config.target.is_legal_start_partition(start, count) {
             return Ok(());
         }
-        let legal: Vec<u32> = (0..self.config.target.partitions)
-            .filter(|&start| self.config.target.is_legal_start_partition(start, count))
-            .collect();
+        let legal = self.config.target.legal_start_partitions(count);
         let message = format!(
             "expected an access of {count} partitions to start at one of {legal:?}, found {start}"
         );

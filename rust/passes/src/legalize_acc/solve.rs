@@ -13,7 +13,7 @@ use super::geometry::{Geometry, NONE, Rectangle};
 use super::naive;
 use super::problem::BlockProblem;
 use super::report::{self, Narrator, Report};
-use super::survey::{is_legal_start, legal_starts};
+use super::survey::legal_starts;
 
 /// The parts of a solution that blocks add to.
 pub(super) struct Solver<'p> {
@@ -220,7 +220,7 @@ impl Solver<'_> {
         let inst = facts.problem.inst_at(self.program, pos);
         let Interval { start, .. } = rectangle.partitions;
         let count = rectangle.partitions.len();
-        if !is_legal_start(self.target, start, count) {
+        if !self.target.is_legal_start_partition(start, count) {
             let error = Diag::error(
                 "pto:start-partition",
                 Site::Inst(inst),

@@ -226,8 +226,8 @@ impl Surveyor<'_> {
         };
         let count = cells.partitions.len();
         let start = u64::from(place.partition) + u64::from(cells.partitions.start);
-        let is_legal =
-            u32::try_from(start).is_ok_and(|start| is_legal_start(self.target, start, count));
+        let is_legal = u32::try_from(start)
+            .is_ok_and(|start| self.target.is_legal_start_partition(start, count));
         if !is_legal {
             let error = Diag::error(
                 "pto:start-partition",
@@ -430,19 +430,9 @@ fn extent(alloc: &Alloc, target: &Target) -> Option<bool> {
     Some(bytes <= u64::from(target.partition_bytes()) && partitions <= u64::from(target.partitions))
 }
 
-/// [`Target::is_legal_start_partition`] without overflow.
-pub(super) fn is_legal_start(target: &Target, start: u32, count: u32) -> bool {
-    start <= target.partitions
-        && count <= target.partitions
-        && target.is_legal_start_partition(start, count)
-}
-
 /// The partitions at which an access of `count` partitions may start, in words.
 pub(super) fn legal_starts(target: &Target, count: u32) -> String {
-    let starts: Vec<u32> = (0..target.partitions)
-        .filter(|&start| is_legal_start(target, start, count))
-        .collect();
-    format!("partition {}", list(&starts))
+    format!("partition {}", list(&target.legal_start_partitions(count)))
 }
 
 fn place_text(alloc: &Alloc) -> String {
