@@ -30,6 +30,10 @@ config.substitutions += [
     ("%plugin", built("lib", "PTOPlugin.so")),
     ("%foreign_dialect", built("test", "lib", "foreign-dialect.so")),
     ("%mlir_opt", os.path.join(config.llvm_tools_dir, "mlir-opt")),
+    ("%build_dir", config.pto_binary_dir),
+    ("%llvm_prefix", os.path.dirname(config.llvm_tools_dir)),
+    ("%cmake", config.cmake),
+    ("%cargo", config.cargo),
     ("%source_dir", config.pto_source_dir),
     ("%tablegen_include", config.tablegen_include),
     # Makes each case of a test once for every variant of the matmul.

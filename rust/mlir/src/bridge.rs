@@ -126,6 +126,21 @@ pub(crate) mod ffi {
         output: String,
         /// What to print, in order.
         messages: Vec<Message>,
+        /// What the arguments and results hold, if it was asked for and the run came to its end.
+        values: Vec<Buffer>,
+    }
+
+    /// The value of one argument or result of a run.
+    struct Buffer {
+        /// Its number among the arguments, or among the results.
+        number: usize,
+        is_result: bool,
+        /// The element type, as MLIR spells it; not looked at in an argument.
+        element: String,
+        /// The sizes; an argument may leave them out where its type has them.
+        sizes: Vec<u64>,
+        /// The elements, little endian, row-major, without gaps.
+        bytes: Vec<u8>,
     }
 
     extern "Rust" {
@@ -141,6 +156,18 @@ pub(crate) mod ffi {
         /// before this returns.
         #[cxx_name = "runModule"]
         unsafe fn run_module(module: usize, args: &[String]) -> Result<RunOutcome>;
+
+        /// As `runModule`, with `inputs` as arguments and the values after the run in the outcome.
+        ///
+        /// # Safety
+        ///
+        /// As for `runModule`.
+        #[cxx_name = "runModuleOn"]
+        unsafe fn run_module_on(
+            module: usize,
+            args: &[String],
+            inputs: &[Buffer],
+        ) -> Result<RunOutcome>;
 
         /// Says in an error what is wrong with `options`, if anything is.
         #[cxx_name = "checkOptions"]
@@ -214,22 +241,47 @@ fn parse_run_arguments(args: &[String]) -> ffi::RunRequest {
 /// See the declaration in the bridge module.
 unsafe fn run_module(module: usize, args: &[String]) -> Result<ffi::RunOutcome> {
     // SAFETY: the caller promises it.
+    unsafe { execute(module, args, run::Memory::Unused) }
+}
+
+/// # Safety
+///
+/// See the declaration in the bridge module.
+unsafe fn run_module_on(
+    module: usize,
+    args: &[String],
+    inputs: &[ffi::Buffer],
+) -> Result<ffi::RunOutcome> {
+    // SAFETY: the caller promises it.
+    unsafe { execute(module, args, run::Memory::Used(inputs)) }
+}
+
+/// # Safety
+///
+/// `module` is the address of a live `mlir::Operation` that no other thread changes before this
+/// returns.
+unsafe fn execute(
+    module: usize,
+    args: &[String],
+    memory: run::Memory<'_>,
+) -> Result<ffi::RunOutcome> {
+    // SAFETY: the caller promises it.
     let module = unsafe {
         Op::from_raw(MlirOperation {
             ptr: module as *mut _,
         })
     };
     guarded(|| {
-        let run::Parsed::Run(options) = run::Options::parse_from_args(args) else {
-            return Err(anyhow!(
-                "the command line names nothing to run [pto:internal]"
-            ));
+        let options = match run::Options::parse_from_args(args) {
+            run::Parsed::Run(options) => options,
+            run::Parsed::Exit { text, .. } => return Err(anyhow!("{} [pto:option]", text.trim())),
         };
-        let outcome = run::execute(module, &options);
+        let outcome = run::execute(module, &options, memory);
         Ok(ffi::RunOutcome {
             status: outcome.status,
             output: outcome.output,
             messages: outcome.messages.into_iter().map(Into::into).collect(),
+            values: outcome.values,
         })
     })
 }

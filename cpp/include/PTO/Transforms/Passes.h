@@ -4,6 +4,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// For each pass of Passes.td a struct of options, PTO<Name>Options, and
+// createPTO<Name>(options) to add it to a pipeline; registerPTOPasses() for
+// pipelines in text.
+//
+//===----------------------------------------------------------------------===//
 
 #ifndef PTO_TRANSFORMS_PASSES_H
 #define PTO_TRANSFORMS_PASSES_H
@@ -15,6 +21,27 @@ namespace mlir::pto {
 #define GEN_PASS_DECL
 #define GEN_PASS_REGISTRATION
 #include "PTO/Transforms/Passes.h.inc"
+
+/// The pass that derives accumulation groups.
+inline std::unique_ptr<Pass>
+createLegalizeAccPass(PTOLegalizeAccOptions options = {}) {
+  return createPTOLegalizeAcc(std::move(options));
+}
+
+/// The pass that proves flags right or says what breaks.
+inline std::unique_ptr<Pass>
+createVerifyAccPass(PTOVerifyAccOptions options = {}) {
+  return createPTOVerifyAcc(std::move(options));
+}
+
+/// Derives the accumulation groups of every function in `root`, which is
+/// isolated from above. What is wrong is said in diagnostics; a function with
+/// an error is as it was.
+LogicalResult legalizeAcc(Operation *root, PTOLegalizeAccOptions options = {});
+
+/// Whether the flags of every function in `root`, which is isolated from above,
+/// are right. What breaks is said in diagnostics; nothing is changed.
+LogicalResult verifyAcc(Operation *root, PTOVerifyAccOptions options = {});
 
 } // namespace mlir::pto
 

@@ -131,6 +131,17 @@ class PTO_MatmulOp<string mnemonic, int tileFunction, dag sources,
     PTO_TileTraits<tileFunction, !listconcat(
         sourceNames, ["dst", "start_if", "stop_if", "after"])>.declarations;
 
+  // Without any clause: what a compiler builds before legalization.
+  let builders = [
+    OpBuilder<
+      !dag(ins,
+        !foreach(name, !listconcat(sourceNames, ["dst"]), "::mlir::Value"),
+        !listconcat(sourceNames, ["dst"])),
+      "$_state.addOperands({" # !interleave(sourceNames, ", ") # [{, dst});
+      auto &segments = $_state.getOrAddProperties<Properties>().operandSegmentSizes;
+      ::std::fill_n(segments.begin(), $_state.operands.size(), 1);}]>
+  ];
+
   // What both variants say about their clauses.
   string clauseDescription = [{
 
@@ -248,6 +259,11 @@ class PTO_MoveOp<string mnemonic, list<Trait> traits = []>
         DeclareOpInterfaceMethods<PTO_EngineOpInterface,
                                   ["getExecutingEngine"]>])> {
   string engineFormat = "(`engine` `(` custom<Engine>($engine)^ `)`)?";
+  // On the vector engine, without tokens.
+  let builders = [
+    OpBuilder<(ins "::mlir::Value":$from, "::mlir::Value":$target),
+      "$_state.addOperands({from, target});">
+  ];
   let hasVerifier = 1;
 }
 

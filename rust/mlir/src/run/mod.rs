@@ -4,6 +4,7 @@
 //! or something undefined was read; 2 the input cannot be run.
 
 mod files;
+mod memory;
 mod options;
 mod statistics;
 
@@ -13,6 +14,7 @@ use pto_machine::exec::{Config, RunResult, run};
 use pto_machine::psum::{Meanings, StartModel};
 use pto_machine::report::{Report, SiteId, Verdict};
 
+use crate::bridge::ffi::Buffer;
 use crate::decode::{Decoded, Refusal, decode};
 use crate::diag::Message;
 use crate::handle::{Location, Op};
@@ -27,10 +29,21 @@ pub(crate) struct Outcome {
     pub(crate) messages: Vec<Message>,
     /// What goes to standard output.
     pub(crate) output: String,
+    /// What the arguments and results hold, if it was asked for and the run came to its end.
+    pub(crate) values: Vec<Buffer>,
+}
+
+/// Where arguments come from and values go to, besides the files that the options name.
+#[derive(Clone, Copy)]
+pub(crate) enum Memory<'a> {
+    /// Neither: a run from the command line.
+    Unused,
+    /// These are arguments, and the values after the run are wanted.
+    Used(&'a [Buffer]),
 }
 
 /// Runs the operation `module`.
-pub(crate) fn execute(module: Op, options: &Options) -> Outcome {
+pub(crate) fn execute(module: Op, options: &Options, memory: Memory<'_>) -> Outcome {
     let decoded = match decode(module, options.entry.as_deref()) {
         Ok(decoded) => decoded,
         Err(refusal) => return refused(&refusal),
@@ -38,6 +51,7 @@ pub(crate) fn execute(module: Op, options: &Options) -> Outcome {
     let session = Session {
         module,
         options,
+        memory,
         decoded: &decoded,
     };
     let mut outcome = Outcome::default();
@@ -51,6 +65,7 @@ pub(crate) fn execute(module: Op, options: &Options) -> Outcome {
 struct Session<'a> {
     module: Op,
     options: &'a Options,
+    memory: Memory<'a>,
     decoded: &'a Decoded,
 }
 
@@ -59,7 +74,10 @@ impl Session<'_> {
         let Decoded { code, entry, .. } = self.decoded;
         let target = self.target()?;
         let meanings = self.meanings(target, outcome)?;
-        let inputs = files::inputs(code, *entry, self.options)?;
+        let mut inputs = files::inputs(code, *entry, self.options)?;
+        if let Memory::Used(buffers) = self.memory {
+            memory::fill(&mut inputs, buffers, code, *entry)?;
+        }
         let config = Config {
             target,
             meanings,
@@ -88,6 +106,9 @@ impl Session<'_> {
             for warning in files::write(&self.decoded.code, entry, result, folder)? {
                 outcome.add(self, &warning);
             }
+        }
+        if let Memory::Used(_) = self.memory {
+            outcome.values = memory::values(result);
         }
         Ok(())
     }
@@ -197,6 +218,6 @@ fn refused(refusal: &Refusal) -> Outcome {
             refusal.location,
             &refusal.message,
         )],
-        output: String::new(),
+        ..Outcome::default()
     }
 }

@@ -10,7 +10,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "PTO/Bridge/Run.h"
+#include "PTO/Execution/Run.h"
 #include "mlir/IR/Diagnostics.h"
 #include "pto-mlir/src/bridge.rs.h"
 #include "rust/cxx.h"
@@ -63,18 +63,64 @@ mlir::pto::RunRequest mlir::pto::parseRunArguments(ArrayRef<char *> arguments) {
           request.is_error};
 }
 
-int mlir::pto::runModule(Operation *module, ArrayRef<char *> arguments) {
-  std::vector<rust::String> strings = toRust(arguments);
+/// What `call` gave; its diagnostics are printed, at `module` if it was at
+/// fault.
+template <typename Call>
+static bridge::RunOutcome guarded(Operation *module, Call call) {
   bridge::RunOutcome outcome;
   try {
-    outcome =
-        bridge::runModule(reinterpret_cast<size_t>(module), slice(strings));
+    outcome = call(reinterpret_cast<size_t>(module));
   } catch (const rust::Error &error) {
     emitError(module->getLoc(), error.what());
-    return unusableInput;
+    outcome.status = unusableInput;
   }
   for (const bridge::Message &message : outcome.messages)
     print(message);
+  return outcome;
+}
+
+int mlir::pto::runModule(Operation *module, ArrayRef<char *> arguments) {
+  std::vector<rust::String> strings = toRust(arguments);
+  bridge::RunOutcome outcome = guarded(module, [&](size_t address) {
+    return bridge::runModule(address, slice(strings));
+  });
   llvm::outs() << toString(outcome.output);
   return outcome.status;
+}
+
+static bridge::Buffer toRust(const pto::RunArray &array) {
+  bridge::Buffer buffer;
+  buffer.number = array.number;
+  buffer.is_result = array.isResult;
+  llvm::copy(array.sizes, std::back_inserter(buffer.sizes));
+  buffer.bytes.reserve(array.bytes.size());
+  llvm::copy(array.bytes, std::back_inserter(buffer.bytes));
+  return buffer;
+}
+
+static pto::RunArray fromRust(const bridge::Buffer &buffer) {
+  return {buffer.number,
+          buffer.is_result,
+          toString(buffer.element),
+          {buffer.sizes.begin(), buffer.sizes.end()},
+          {buffer.bytes.begin(), buffer.bytes.end()}};
+}
+
+mlir::pto::RunResult mlir::pto::run(Operation *module,
+                                    ArrayRef<StringRef> options,
+                                    ArrayRef<RunArray> inputs) {
+  // A command line names the program and the file.
+  std::vector<rust::String> strings = {"pto-run", "-"};
+  for (StringRef option : options)
+    strings.push_back(rust::String::lossy(option.data(), option.size()));
+  std::vector<bridge::Buffer> buffers;
+  llvm::transform(inputs, std::back_inserter(buffers),
+                  [](const RunArray &array) { return toRust(array); });
+  bridge::RunOutcome outcome = guarded(module, [&](size_t address) {
+    return bridge::runModuleOn(address, slice(strings),
+                               {buffers.data(), buffers.size()});
+  });
+  RunResult result{outcome.status, toString(outcome.output), {}};
+  llvm::transform(outcome.values, std::back_inserter(result.values), fromRust);
+  return result;
 }
