@@ -54,7 +54,7 @@ void mlir::pto::registerBareFlags() {
     return;
   for (llvm::StringRef name :
        {"pto-order-column-tiles", "pto-mark-first", "pto-reset-acc",
-        "pto-legalize-acc", "pto-verify-acc"}) {
+        "pto-legalize-acc", "pto-verify-acc", "pto-alloc-psum"}) {
     const PassInfo *info = PassInfo::lookup(name);
     if (!info || cl::getRegisteredOptions().count(name))
       continue;

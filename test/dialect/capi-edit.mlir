@@ -41,3 +41,14 @@ func.func @tokens(%w: !W, %x: !X, %c: !C, %p: i1, %z: f32) {
   pto.copy %c, %c : !C, !C after(%b)
   return
 }
+
+// CHECK-LABEL: func.func @place
+func.func @place() {
+  // CHECK-NEXT: %{{.*}} = pto.psum_alloc bank(2) offset(1024) partition(64) {other} : memref<32x16xf32, #pto.mem<psum>>
+  %a = memref.alloc() {alignment = 64 : i64, do = "place", other} : !C
+  // CHECK-NEXT: %[[B:.*]] = pto.psum_alloc bank(2) offset(1024) partition(64) : memref<32x16xf32, #pto.mem<psum>>
+  %b = pto.psum_alloc bank(1) {do = "place"} : !C
+  // CHECK-NEXT: memref.dealloc %[[B]]
+  memref.dealloc %b : !C
+  return
+}

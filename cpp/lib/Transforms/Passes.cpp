@@ -25,6 +25,7 @@ namespace mlir::pto {
 #define GEN_PASS_DEF_PTORESETACC
 #define GEN_PASS_DEF_PTOLEGALIZEACC
 #define GEN_PASS_DEF_PTOVERIFYACC
+#define GEN_PASS_DEF_PTOALLOCPSUM
 #include "PTO/Transforms/Passes.h.inc"
 } // namespace mlir::pto
 
@@ -177,5 +178,21 @@ struct VerifyAcc
     options.werror = werror;
     return options;
   }
+};
+
+struct AllocPsum
+    : RustPass<AllocPsum, mlir::pto::impl::PTOAllocPsumBase<AllocPsum>> {
+  using RustPass::RustPass;
+  static constexpr bridge::Pass kind = bridge::Pass::AllocPsum;
+
+  bridge::Options getOptions() {
+    bridge::Options options = RustPass::getOptions();
+    options.rotate = rotate;
+    options.pack = pack;
+    options.banks = banks.getValue();
+    return options;
+  }
+
+  void count(const bridge::Outcome &outcome) { numPlaced += outcome.placed; }
 };
 } // namespace

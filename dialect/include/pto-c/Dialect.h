@@ -166,6 +166,17 @@ typedef struct {
 /// Fills in `alloc`. False where `op` is neither.
 MLIR_CAPI_EXPORTED bool ptoAllocGet(MlirOperation op, PtoAlloc *alloc);
 
+/// Whether `op` can be placed in PSUM: a psum_alloc, or an allocation with one
+/// result that a psum_alloc can stand for. If not, the dialect's verifier has
+/// said why.
+MLIR_CAPI_EXPORTED bool ptoAllocIsPlaceable(MlirOperation op);
+
+/// Places an allocation for which ptoAllocIsPlaceable holds and returns it. One
+/// of another dialect is replaced by a psum_alloc and gone.
+MLIR_CAPI_EXPORTED MlirOperation ptoAllocPlace(MlirOperation op, int64_t bank,
+                                               int64_t offset,
+                                               int64_t partition);
+
 /// A tile_alloc.
 typedef struct {
   MlirValue result;

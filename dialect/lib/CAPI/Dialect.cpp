@@ -11,6 +11,7 @@
 #include "PTO/IR/TileIsa.h"
 #include "mlir/CAPI/IR.h"
 #include "mlir/CAPI/Registration.h"
+#include "mlir/IR/Verifier.h"
 #include "mlir/Interfaces/ViewLikeInterface.h"
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -243,6 +244,39 @@ bool ptoAllocGet(MlirOperation op, PtoAlloc *alloc) {
     return true;
   }
   return false;
+}
+
+/// Makes the psum_alloc that stands for the allocation `op`, before it.
+static PsumAllocOp makePsumAlloc(Operation *op) {
+  OpBuilder builder(op);
+  auto alloc = PsumAllocOp::create(
+      builder, op->getLoc(), op->getResult(0).getType(), /*bank=*/IntegerAttr(),
+      /*offset=*/IntegerAttr(), /*partition=*/IntegerAttr());
+  alloc->setDiscardableAttrs(op->getDiscardableAttrDictionary());
+  return alloc;
+}
+
+bool ptoAllocIsPlaceable(MlirOperation op) {
+  if (isa<PsumAllocOp>(unwrap(op)))
+    return true;
+  PsumAllocOp alloc = makePsumAlloc(unwrap(op));
+  bool isValid = succeeded(verify(alloc));
+  alloc.erase();
+  return isValid;
+}
+
+MlirOperation ptoAllocPlace(MlirOperation op, int64_t bank, int64_t offset,
+                            int64_t partition) {
+  auto alloc = dyn_cast<PsumAllocOp>(unwrap(op));
+  if (!alloc) {
+    alloc = makePsumAlloc(unwrap(op));
+    unwrap(op)->replaceAllUsesWith(alloc);
+    unwrap(op)->erase();
+  }
+  alloc.setBank(bank);
+  alloc.setOffset(offset);
+  alloc.setPartition(partition);
+  return wrap(alloc.getOperation());
 }
 
 bool ptoTileAllocGet(MlirOperation op, PtoTileAlloc *alloc) {

@@ -5,7 +5,7 @@ use crate::diag::Diag;
 use crate::flags::AccFlags;
 use crate::ids::{AccessId, AllocId, InstId};
 use crate::interval::{Interval, IntervalSet};
-use crate::program::{Edge, Engine, Op, Program, Use, UseKind};
+use crate::program::{Edge, Engine, Op, Placement, Program, Use, UseKind};
 
 /// New values of both group attributes of one matmul; `None` removes the attribute.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -73,6 +73,8 @@ pub enum FunctionMark {
 /// Everything one run of a pass wants changed in one function.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Plan {
+    /// Places of buffers that had none.
+    pub placements: Vec<(AllocId, Placement)>,
     /// New flags, at most one entry a matmul. Only real changes are listed.
     pub acc: Vec<AccEdit>,
     /// New memsets; those before one instruction stand in list order.
@@ -96,7 +98,8 @@ pub struct Plan {
 impl Plan {
     /// Whether applying it would change nothing.
     pub fn is_empty(&self) -> bool {
-        self.acc.is_empty()
+        self.placements.is_empty()
+            && self.acc.is_empty()
             && self.memsets.is_empty()
             && self.edges.is_empty()
             && self.erase.is_empty()
@@ -112,6 +115,9 @@ impl Plan {
                 FunctionMark::Provisional => result.provisional = set,
                 FunctionMark::Legalized => result.legalized = set,
             }
+        }
+        for &(alloc, placement) in &self.placements {
+            result.allocs[alloc.index()].placement = Some(placement);
         }
         for edit in &self.acc {
             if let Op::Matmul(matmul) = &mut result.insts[edit.inst.index()].op {

@@ -82,6 +82,13 @@ unsafe extern "C" {
         zero_region: MlirAttribute,
     );
     pub(crate) fn ptoAllocGet(op: MlirOperation, alloc: *mut PtoAlloc) -> bool;
+    pub(crate) fn ptoAllocIsPlaceable(op: MlirOperation) -> bool;
+    pub(crate) fn ptoAllocPlace(
+        op: MlirOperation,
+        bank: i64,
+        offset: i64,
+        partition: i64,
+    ) -> MlirOperation;
     pub(crate) fn ptoTypeGetSpace(r#type: MlirType) -> u32;
     pub(crate) fn ptoEngineOpGet(
         op: MlirOperation,

@@ -25,6 +25,7 @@ pub(crate) mod ffi {
         ResetAcc,
         LegalizeAcc,
         VerifyAcc,
+        AllocPsum,
     }
 
     /// The options of all passes; a pass looks at its own. Empty text means the default.
@@ -54,6 +55,12 @@ pub(crate) mod ffi {
         sticky: bool,
         /// `pto-verify-acc`: warnings are errors.
         werror: bool,
+        /// `pto-alloc-psum`: begin each search behind the bank given out last.
+        rotate: bool,
+        /// `pto-alloc-psum`: several buffers in one bank.
+        pack: bool,
+        /// `pto-alloc-psum`: the banks that may be used, as `a-b`.
+        banks: String,
         /// Whether anyone reads remarks.
         remarks: bool,
     }
@@ -103,6 +110,8 @@ pub(crate) mod ffi {
         edges: u64,
         /// Operations erased.
         erased: u64,
+        /// Buffers placed.
+        placed: u64,
     }
 
     /// A command line of `pto-run`, read.

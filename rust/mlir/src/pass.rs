@@ -1,8 +1,10 @@
 //! Running one pass on one function: options, reading, planning, applying, messages.
 
 use anyhow::{Result, bail};
-use pto_ir::{Diag, Plan, Program, Severity, Target};
-use pto_passes::{legalize_acc, mark_first, order_column_tiles, reset_acc, validate, verify_acc};
+use pto_ir::{Diag, Interval, Plan, Program, Severity, Target};
+use pto_passes::{
+    alloc_psum, legalize_acc, mark_first, order_column_tiles, reset_acc, validate, verify_acc,
+};
 
 use crate::apply::apply;
 use crate::bridge::ffi;
@@ -19,6 +21,7 @@ pub(crate) enum Choice {
     LegalizeAcc(legalize_acc::Options),
     /// With whether warnings are errors.
     VerifyAcc(verify_acc::Options, bool),
+    AllocPsum(alloc_psum::Options),
 }
 
 impl Choice {
@@ -36,6 +39,7 @@ impl Choice {
             ffi::Pass::ResetAcc => Self::ResetAcc,
             ffi::Pass::LegalizeAcc => Self::LegalizeAcc(legalize_options(options)?),
             ffi::Pass::VerifyAcc => Self::VerifyAcc(verify_options(options)?, options.werror),
+            ffi::Pass::AllocPsum => Self::AllocPsum(alloc_options(options)?),
             unknown => bail!("unknown pass {}", unknown.repr),
         })
     }
@@ -44,7 +48,9 @@ impl Choice {
     const fn detail(&self) -> Detail {
         match self {
             Self::OrderColumnTiles(_) | Self::ResetAcc => Detail::Instructions,
-            Self::MarkFirst | Self::LegalizeAcc(_) | Self::VerifyAcc(..) => Detail::Exact,
+            Self::MarkFirst | Self::LegalizeAcc(_) | Self::VerifyAcc(..) | Self::AllocPsum(_) => {
+                Detail::Exact
+            }
         }
     }
 
@@ -55,6 +61,7 @@ impl Choice {
             Self::MarkFirst => mark_first::plan(program, target, &mark_first::Options::default()),
             Self::ResetAcc => reset_acc::plan(program, target, &reset_acc::Options::default()),
             Self::LegalizeAcc(options) => legalize_acc::plan(program, target, options),
+            Self::AllocPsum(options) => alloc_psum::plan(program, target, options),
             Self::VerifyAcc(options, warnings_are_errors) => {
                 let mut diags = verify_acc::verify(program, target, options);
                 if *warnings_are_errors {
@@ -88,6 +95,37 @@ fn legalize_options(options: &ffi::Options) -> Result<legalize_acc::Options> {
         remarks: options.remarks,
         report: !options.report_dir.is_empty(),
     })
+}
+
+fn alloc_options(options: &ffi::Options) -> Result<alloc_psum::Options> {
+    Ok(alloc_psum::Options {
+        rotate: options.rotate,
+        pack: options.pack,
+        banks: match options.banks.as_str() {
+            "" => None,
+            range => Some(banks_named(range)?),
+        },
+        remarks: options.remarks,
+    })
+}
+
+/// The banks `a-b` (both included) or `a`.
+fn banks_named(range: &str) -> Result<Interval> {
+    let (first, last) = range.split_once('-').unwrap_or((range, range));
+    let banks = pto_ir::target::TARGETS
+        .iter()
+        .map(|target| target.banks)
+        .max()
+        .unwrap_or(0);
+    match (first.parse::<u32>(), last.parse::<u32>()) {
+        (Ok(first), Ok(last)) if first <= last && last < banks => {
+            Ok(Interval::new(first, last + 1))
+        }
+        _ => bail!(
+            "option `banks`: expected `a-b` with a at most b and b below {banks}, found `{range}` \
+             [pto:option]"
+        ),
+    }
 }
 
 fn verify_options(options: &ffi::Options) -> Result<verify_acc::Options> {
@@ -205,6 +243,7 @@ fn try_run(
         memsets: plan.memsets.len() as u64,
         edges: plan.edges.len() as u64,
         erased: plan.erase.len() as u64,
+        placed: plan.placements.len() as u64,
     };
     apply(&plan, reading).map_err(|message| vec![message])?;
     Ok(outcome)

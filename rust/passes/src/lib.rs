@@ -1,5 +1,6 @@
 //! Matmul tile ordering and accumulation-group legalization.
 
+pub mod alloc_psum;
 pub mod legalize_acc;
 pub mod mark_first;
 pub mod order_column_tiles;

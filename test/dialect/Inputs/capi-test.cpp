@@ -131,6 +131,8 @@ static void edit(Operation *inner, StringRef what, Operation *first) {
     ptoMatmulSetAcc(op, -1, -1);
   else if (what == "drop-predicates")
     ptoMatmulDropPredicates(op);
+  else if (what == "place")
+    op = ptoAllocPlace(op, 2, 1024, 64);
   else if (what == "token")
     op = ptoEngineOpAddToken(op, /*inserted=*/false);
   else if (what == "inserted-token")

@@ -127,4 +127,28 @@ def PTOVerifyAcc : PTO_Pass<"pto-verify-acc"> {
   ];
 }
 
+def PTOAllocPsum : PTO_Pass<"pto-alloc-psum"> {
+  let summary = "Place psum buffers";
+  let description = [{
+    Gives every unplaced buffer in psum a bank, an offset and a first partition,
+    such that no two that hold values at once meet; a `memref.alloc` in psum
+    becomes a `pto.psum_alloc`. By default a buffer has whole banks, all of the
+    window that a START into it clears. Lowest bank first. Buffers that have a
+    place keep it.
+  }];
+  let options = [
+    PTO_TargetOption<>,
+    Option<"rotate", "rotate", "bool", /*default=*/"false",
+           "Begin each search behind the bank given out last, so that neighbours "
+           "do not wait for each other">,
+    Option<"pack", "pack", "bool", /*default=*/"false",
+           "Several buffers in one bank">,
+    Option<"banks", "banks", "std::string", /*default=*/"",
+           "The banks that may be used: a-b, both included. Default: all">
+  ];
+  let statistics = [
+    Statistic<"numPlaced", "placed", "Number of buffers placed">
+  ];
+}
+
 #endif // PTO_TRANSFORMS_PASSES

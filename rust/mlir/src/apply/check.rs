@@ -3,6 +3,7 @@
 use pto_ir::{EdgeNode, InstId, MemsetTarget, Plan};
 
 use super::INTERNAL;
+use crate::accessors;
 use crate::diag::Message;
 use crate::read::Reading;
 
@@ -47,7 +48,26 @@ pub(super) fn check(plan: &Plan, reading: &Reading) -> Result<(), Message> {
             _ => {}
         }
     }
+    check_places(plan, reading)?;
     check_erasures(plan, reading)
+}
+
+/// Whether every buffer to be placed is made by what can become a placed allocation.
+fn check_places(plan: &Plan, reading: &Reading) -> Result<(), Message> {
+    for &(alloc, _) in &plan.placements {
+        let owner = reading.alloc_value(alloc).owner();
+        // SAFETY: the operation is live, and this thread is the only one that changes its function.
+        let is_placeable =
+            owner.is_some_and(|op| unsafe { accessors::ptoAllocIsPlaceable(op.raw()) });
+        if !is_placeable {
+            return Err(Message::error(
+                "pto:placement",
+                reading.alloc_location(alloc),
+                "expected an allocation that psum can hold",
+            ));
+        }
+    }
+    Ok(())
 }
 
 /// Whether nothing is left that waits for an operation to be erased.

@@ -1,6 +1,6 @@
 //! From a [`Plan`] to edits of the operation that was read.
 //!
-//! The edits know no pass: attributes, memsets, ordering tokens, marks. [`check()`] looks at
+//! The edits know no pass: attributes, memsets, ordering tokens, places, marks. [`check()`] looks at
 //! everything that could make an edit impossible before the first one is made, so a plan is carried
 //! out as a whole or not at all.
 
@@ -55,6 +55,7 @@ pub(crate) fn apply(plan: &Plan, reading: Reading) -> Result<(), Message> {
     for &(mark, set) in &plan.marks {
         editor.mark(mark, set);
     }
+    editor.place(plan);
     Ok(())
 }
 
@@ -286,6 +287,25 @@ impl Editor {
                     tokens.len() as u32,
                     tokens.as_ptr(),
                     inserted,
+                );
+            }
+        }
+    }
+
+    /// Places buffers. Last, as it may replace the operations that make them.
+    fn place(self, plan: &Plan) {
+        for &(alloc, place) in &plan.placements {
+            let Some(op) = self.reading.alloc_value(alloc).owner() else {
+                continue;
+            };
+            // SAFETY: `check` found a live allocation that can be placed. Its handles are not used
+            // again.
+            unsafe {
+                accessors::ptoAllocPlace(
+                    op.raw(),
+                    i64::from(place.bank),
+                    i64::from(place.offset),
+                    i64::from(place.partition),
                 );
             }
         }
