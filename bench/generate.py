@@ -88,6 +88,44 @@ def write_packed_mix(writer, lengths):
         number += 2
 
 
+TILE_TYPES = {
+    "a": "memref<16x64xf16, #pto.mem<cube_m16>>",
+    "b": "memref<64x32xf16, #pto.mem<cube_n8>>",
+    "c": "memref<16x32xf32, #pto.mem<cube_m16>>",
+    "h": "memref<16x32xf16, #pto.mem<cube_m16>>",
+    "q": "memref<16x64xf8E4M3FN, #pto.mem<cube_m16>>",
+    "s": "memref<16x2xf8E8M0FNU, #pto.mem<cube_m32>>",
+    "v": "memref<1x32xf32, #pto.mem<cube_m16>>",
+}
+# One group of each variant: a head, members, a tail that converts.
+TILE_GROUPS = [
+    [
+        "tmatmul ins(%a, %b : {a}, {b}) outs(%c : {c})",
+        "tmatmul_acc ins(%c, %a, %b : {c}, {a}, {b}) outs(%d : {c})",
+        "tmatmul_acc ins(%d, %a, %b : {c}, {a}, {b}) outs(%c : {c})",
+        "tmatmul_acc ins(%c, %a, %b : {c}, {a}, {b}) outs(%h : {h}) {{sat, post = #pto.post<pre_quant = 1>}}",
+    ],
+    [
+        "tmatmul_mx ins(%q, %s, %b : {q}, {s}, {b}) outs(%c : {c})",
+        "tmatmul_mx_acc ins(%c, %q, %s, %b : {c}, {q}, {s}, {b}) outs(%d : {c})",
+    ],
+    ["tmatmul_bias ins(%a, %b, %v : {a}, {b}, {v}) outs(%c : {c})"],
+]
+
+
+def generate_tiles(out, matmuls, aliases):
+    """A function of `matmuls` operations on tiles, their types as aliases or written out."""
+    types = {name: f"!{name}" for name in TILE_TYPES} if aliases else TILE_TYPES
+    if aliases:
+        out.writelines(f"!{name} = {text}\n" for name, text in TILE_TYPES.items())
+    group = [line.format(**types) for lines in TILE_GROUPS for line in lines]
+    arguments = ", ".join(f"%{name}: {types[name]}" for name in "abqsvh")
+    out.write(f"func.func @f({arguments}) {{\n")
+    out.writelines(f"  %{name} = pto.tile_alloc : {types['c']}\n" for name in "cd")
+    out.writelines(f"  pto.{group[index % len(group)]}\n" for index in range(matmuls))
+    out.write("  return\n}\n")
+
+
 def chain_lengths(rng, matmuls, longest, mean):
     """Lengths 1..longest that add up to `matmuls`; uniform, or geometric about `mean`."""
     lengths = []

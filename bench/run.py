@@ -116,6 +116,35 @@ def measure_verify(pto_opt, folder):
         yield Bar(f"verify / legalize, 100k, {mix}", run.total("verify") / run.total("legalize"), 2)
 
 
+def parse_seconds(pto_opt, file, *flags):
+    """Seconds that pto-opt takes to parse `file`, verification included unless a flag says no."""
+    command = [
+        pto_opt, file, *flags, "--mlir-disable-threading", "--mlir-timing",
+        "--mlir-timing-display=list", "--mlir-output-format=json", "-o", "/dev/null",
+    ]  # fmt: skip
+    done = subprocess.run([str(part) for part in command], capture_output=True, text=True)
+    if done.returncode != 0:
+        sys.exit(f"bench: {' '.join(map(str, command))} failed:\n{done.stderr[-2000:]}")
+    return next(row["wall"]["duration"] for row in json.loads(done.stderr) if row["name"] == "Parser")
+
+
+def measure_tiles(pto_opt, folder):
+    for aliases in (False, True):
+        spelling = "aliases" if aliases else "types written out"
+        progress(f"verify 100000 tile operations, {spelling}")
+        file = folder / "tiles.mlir"
+        with file.open("w") as out:
+            generate.generate_tiles(out, 100_000, aliases)
+        without = min(
+            parse_seconds(pto_opt, file, "--mlir-very-unsafe-disable-verifier-on-parsing") for _ in range(7)
+        )
+        verify = min(parse_seconds(pto_opt, file) for _ in range(7)) - without
+        yield Bar(
+            f"verify / parse, 100k tile operations, {spelling}", verify / without, 0.3,
+            detail=f"{verify * 1e4:.0f} ns / {without * 1e4:.0f} ns an operation",
+        )  # fmt: skip
+
+
 def rows_of(command):
     """Bars printed by another bench as JSON lines: name, figure, bar, at_least, detail."""
     done = subprocess.run([str(part) for part in command], cwd=ROOT, stdout=subprocess.PIPE, text=True)
@@ -147,7 +176,7 @@ def measure_clusters():
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
     parser.add_argument("--build-dir", type=Path, default=ROOT / "build")
-    parser.add_argument("--only", choices=["passes", "verify", "machine", "clusters"], action="append")
+    parser.add_argument("--only", choices=["passes", "verify", "tiles", "machine", "clusters"], action="append")
     arguments = parser.parse_args()
     arguments.build_dir = arguments.build_dir.resolve()
     pto_opt = arguments.build_dir / "bin" / "pto-opt"
@@ -160,6 +189,7 @@ def main():
         groups = {
             "passes": lambda: measure_passes(pto_opt, folder),
             "verify": lambda: measure_verify(pto_opt, folder),
+            "tiles": lambda: measure_tiles(pto_opt, folder),
             "machine": lambda: measure_machine(folder, arguments),
             "clusters": measure_clusters,
         }

@@ -162,6 +162,9 @@ struct LegalizeAcc
     numMemsets += outcome.memsets;
     numEdges += outcome.edges;
     numErased += outcome.erased;
+    numHeads += outcome.heads;
+    numTiles += outcome.tiles;
+    numCopies += outcome.copies;
   }
 };
 

@@ -150,6 +150,34 @@ typedef struct {
 /// Fills in `tileOp`. False where `op` is no matmul of the tile ISA.
 MLIR_CAPI_EXPORTED bool ptoTileOpGet(MlirOperation op, PtoTileOp *tileOp);
 
+/// What an operand is to a matmul of the tile ISA.
+typedef enum {
+  /// A token, or a predicate of the PE array.
+  PtoTileUseNone = 0,
+  /// A source other than the accumulator.
+  PtoTileUseSource,
+  PtoTileUseAccumulator,
+  PtoTileUseDestination
+} PtoTileUse;
+
+/// The PtoTileUse of operand number `operand` of `op`, a matmul of the tile
+/// ISA.
+MLIR_CAPI_EXPORTED uint32_t ptoTileOpGetUse(MlirOperation op, uint32_t operand);
+
+/// Makes `op`, a matmul of the tile ISA that accumulates, anew as the one that
+/// does not: without the accumulator and what scales it. The new operation is
+/// returned, the old one is gone.
+MLIR_CAPI_EXPORTED MlirOperation ptoTileOpDropAccumulator(MlirOperation op);
+
+/// The bytes of the smallest tile that holds a memref of type `type`; 0 where
+/// none does.
+MLIR_CAPI_EXPORTED uint32_t ptoTypeGetTileBytes(MlirType type);
+
+/// Allocates a tile as `tile` is, of the same type and capacity: right before
+/// the operation that makes `tile`, or first in the block that it is an
+/// argument of. The new tile is returned.
+MLIR_CAPI_EXPORTED MlirValue ptoTileAllocCreateLike(MlirValue tile);
+
 //===----------------------------------------------------------------------===//
 // Allocations
 //===----------------------------------------------------------------------===//

@@ -12,6 +12,7 @@
 //! | [`program`] | allocations, accesses, instructions, blocks, regions |
 //! | [`build`] | the one way to make a [`Program`] |
 //! | [`plan`] | edits a pass asks for, and their effect on a [`Program`] |
+//! | [`tile`] | the same for the tile ISA: functions on tiles, and edits of them |
 //! | [`diag`] | diagnostics and remarks with their sites |
 
 pub mod build;
@@ -22,6 +23,7 @@ pub mod interval;
 pub mod plan;
 pub mod program;
 pub mod target;
+pub mod tile;
 
 pub use build::ProgramBuilder;
 pub use diag::{Diag, Severity, Site};

@@ -17,12 +17,22 @@ pub(crate) mod kind {
     pub(crate) const COPY: u32 = 6;
     pub(crate) const EXPECT_EQ: u32 = 7;
     pub(crate) const EXPECT_CLOSE: u32 = 8;
+    pub(crate) const TILE_MATMUL: u32 = 9;
+    pub(crate) const TILE_ALLOC: u32 = 10;
 }
 
 /// The memory spaces, as `ptoTypeGetSpace` tells them.
 pub(crate) mod space {
     pub(crate) const SBUF: u32 = 1;
     pub(crate) const PSUM: u32 = 2;
+    pub(crate) const TILE: u32 = 3;
+}
+
+/// What an operand is to a matmul on tiles, as `ptoTileOpGetUse` tells it.
+pub(crate) mod tile_use {
+    pub(crate) const NONE: u32 = 0;
+    pub(crate) const ACCUMULATOR: u32 = 2;
+    pub(crate) const DESTINATION: u32 = 3;
 }
 
 /// The bits of `ptoOpOperandEffects`.
@@ -61,6 +71,49 @@ pub(crate) struct PtoAlloc {
     pub(crate) placed: bool,
 }
 
+/// A matmul of the tile ISA; an operand that it does not have is null.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub(crate) struct PtoTileOp {
+    pub(crate) accumulator: MlirValue,
+    pub(crate) lhs: MlirValue,
+    pub(crate) lhs_scale: MlirValue,
+    pub(crate) rhs: MlirValue,
+    pub(crate) rhs_scale: MlirValue,
+    pub(crate) bias: MlirValue,
+    pub(crate) dst: MlirValue,
+    pub(crate) row_max: MlirValue,
+    pub(crate) group_max: MlirValue,
+    pub(crate) c_scale: MlirValue,
+    pub(crate) row_max_in: MlirValue,
+    pub(crate) quant: MlirValue,
+    pub(crate) prelu: MlirValue,
+    pub(crate) function: u32,
+    pub(crate) rmode: u32,
+    pub(crate) mask: u32,
+    pub(crate) pre_quant: u32,
+    pub(crate) relu: u32,
+    pub(crate) group: u32,
+    pub(crate) sat: bool,
+    pub(crate) trans_a: bool,
+    pub(crate) trans_b: bool,
+    pub(crate) has_post: bool,
+    pub(crate) row_max_enable: bool,
+    pub(crate) group_max_enable: bool,
+    pub(crate) row_max_init: bool,
+    pub(crate) max_abs: bool,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub(crate) struct PtoTileAlloc {
+    pub(crate) result: MlirValue,
+    pub(crate) space: u32,
+    pub(crate) size_code: u32,
+    pub(crate) bytes: u32,
+    pub(crate) sized: bool,
+}
+
 /// What the argument attributes of a function say of one argument in PSUM.
 #[repr(C)]
 #[derive(Clone, Copy, Default)]
@@ -89,7 +142,14 @@ unsafe extern "C" {
         offset: i64,
         partition: i64,
     ) -> MlirOperation;
+    pub(crate) fn ptoTileOpGet(op: MlirOperation, tile_op: *mut PtoTileOp) -> bool;
+    pub(crate) fn ptoTileAllocGet(op: MlirOperation, alloc: *mut PtoTileAlloc) -> bool;
+    pub(crate) fn ptoTileOpGetUse(op: MlirOperation, operand: u32) -> u32;
+    pub(crate) fn ptoTileOpDropAccumulator(op: MlirOperation) -> MlirOperation;
+    pub(crate) fn ptoTypeGetTileBytes(r#type: MlirType) -> u32;
+    pub(crate) fn ptoTileAllocCreateLike(tile: MlirValue) -> MlirValue;
     pub(crate) fn ptoTypeGetSpace(r#type: MlirType) -> u32;
+    pub(crate) fn ptoTypeGetTileSpace(r#type: MlirType) -> u32;
     pub(crate) fn ptoEngineOpGet(
         op: MlirOperation,
         engine: *mut u32,

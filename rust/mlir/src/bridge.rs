@@ -112,6 +112,12 @@ pub(crate) mod ffi {
         erased: u64,
         /// Buffers placed.
         placed: u64,
+        /// Tile ISA: matmuls that lost their accumulator.
+        heads: u64,
+        /// Tile ISA: tiles allocated.
+        tiles: u64,
+        /// Tile ISA: copies of tiles inserted.
+        copies: u64,
     }
 
     /// A command line of `pto-run`, read.

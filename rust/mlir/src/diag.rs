@@ -41,6 +41,11 @@ impl Message {
             Site::Inst(inst) => reading.op(inst).location(),
             Site::Alloc(alloc) => reading.alloc_location(alloc),
         };
+        Self::of(diag, locate)
+    }
+
+    /// A diagnostic, `locate` telling where its sites are.
+    pub(crate) fn of(diag: &Diag, locate: impl Fn(Site) -> Location) -> Self {
         Self {
             severity: diag.severity,
             name: diag.tag,

@@ -13,6 +13,7 @@
 //! | [`apply`] | `Plan` to edits |
 //! | [`diag`] | messages with MLIR locations |
 //! | [`pass`] | one pass on one function, from options to messages |
+//! | [`tile_pass`] | the same for the tile ISA, with [`read::tile`] and [`apply::tile`] |
 //! | [`report`] | the report files |
 //! | [`decode`] | module to the code of the interpreter |
 //! | [`run`] | what `pto-run` does with it |
@@ -30,3 +31,4 @@ mod pass;
 mod read;
 mod report;
 mod run;
+mod tile_pass;

@@ -12,6 +12,7 @@ use crate::diag::Message;
 use crate::handle::Op;
 use crate::read::{Detail, Reading, read};
 use crate::report;
+use crate::tile_pass;
 
 /// A pass with its options as the passes know them.
 pub(crate) enum Choice {
@@ -27,10 +28,7 @@ pub(crate) enum Choice {
 impl Choice {
     /// The pass and the options that apply to it. An error names the legal values.
     pub(crate) fn of(pass: ffi::Pass, options: &ffi::Options) -> Result<Self> {
-        if !options.target.is_empty() {
-            target_named(&options.target)?;
-        }
-        Ok(match pass {
+        let choice = match pass {
             ffi::Pass::OrderColumnTiles => Self::OrderColumnTiles(order_column_tiles::Options {
                 restart_at_origin: options.restart_at_origin,
                 ignore_other_engines: options.ignore_other_engines,
@@ -41,7 +39,17 @@ impl Choice {
             ffi::Pass::VerifyAcc => Self::VerifyAcc(verify_options(options)?, options.werror),
             ffi::Pass::AllocPsum => Self::AllocPsum(alloc_options(options)?),
             unknown => bail!("unknown pass {}", unknown.repr),
-        })
+        };
+        let is_tile = options.target == tile_pass::TARGET && choice.runs_on_tiles();
+        if !options.target.is_empty() && !is_tile {
+            target_named(&options.target)?;
+        }
+        Ok(choice)
+    }
+
+    /// Whether the pass has a meaning for the tile ISA.
+    const fn runs_on_tiles(&self) -> bool {
+        matches!(self, Self::LegalizeAcc(_) | Self::ResetAcc)
     }
 
     /// How much the pass needs to know of the accesses.
@@ -209,6 +217,9 @@ fn try_run(
             notes: Vec::new(),
         }]
     };
+    if target == tile_pass::TARGET && choice.runs_on_tiles() {
+        return tile_pass::run(choice, function, options);
+    }
     let target = match target {
         "" => Target::DEFAULT,
         named => named,
@@ -233,7 +244,6 @@ fn try_run(
             .map_err(|error| fail(format!("{error:#} [pto:report-dir]")))?;
     }
     let outcome = ffi::Outcome {
-        failed: false,
         changed: !plan.is_empty(),
         messages: located(&plan.diags, &reading)
             .into_iter()
@@ -244,6 +254,7 @@ fn try_run(
         edges: plan.edges.len() as u64,
         erased: plan.erase.len() as u64,
         placed: plan.placements.len() as u64,
+        ..ffi::Outcome::default()
     };
     apply(&plan, reading).map_err(|message| vec![message])?;
     Ok(outcome)

@@ -2,6 +2,7 @@
 
 pub mod alloc_psum;
 pub mod legalize_acc;
+pub mod legalize_tile;
 pub mod mark_first;
 pub mod order_column_tiles;
 pub mod reset_acc;

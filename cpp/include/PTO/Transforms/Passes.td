@@ -18,10 +18,10 @@ include "mlir/Pass/PassBase.td"
 
 /// The machine to compile for. What it may be is said in one place, the target
 /// table, so a wrong name is refused when the pass is set up.
-class PTO_TargetOption
+class PTO_TargetOption<string names = "trn1, trn2, trn3 or nogroup">
     : Option<"target", "target", "std::string", /*default=*/"",
-             "Target: trn1, trn2, trn3 or nogroup, or an alias of one. Default: "
-             "the attribute pto.target around the function, else trn2">;
+             "Target: " # names # ", or an alias of one. Default: the attribute "
+             "pto.target around the function, else trn2">;
 
 class PTO_Pass<string name> : Pass<name> {
   let dependentDialects = ["::mlir::arith::ArithDialect",
@@ -69,7 +69,7 @@ def PTOResetAcc : PTO_Pass<"pto-reset-acc"> {
     and ordering edges that `pto-legalize-acc` added. Legalizing again gives the
     same text.
   }];
-  let options = [PTO_TargetOption<>];
+  let options = [PTO_TargetOption<"trn1, trn2, trn3, nogroup or tile">];
   let statistics = [
     Statistic<"numFlags", "flags", "Number of matmuls whose flags changed">,
     Statistic<"numErased", "erased", "Number of memsets erased">
@@ -83,9 +83,13 @@ def PTOLegalizeAcc : PTO_Pass<"pto-legalize-acc"> {
     and which banks its zero region covers, such that the machine computes what
     the program says. Memsets and ordering edges are added where flags alone
     cannot say it. Allocations must be placed and the order final.
+
+    For the target tile: gives matmuls that accumulate in place a destination of
+    their own, and takes the accumulator from those onto a tile that holds
+    nothing. Tiles and copies are added where one register is not enough.
   }];
   let options = [
-    PTO_TargetOption<>,
+    PTO_TargetOption<"trn1, trn2, trn3, nogroup or tile">,
     Option<"profile", "profile", "std::string", /*default=*/"\"sound\"",
            "sound, or naive: the bare rule without a time axis, for comparison">,
     Option<"strict", "strict", "bool", /*default=*/"false",
@@ -101,7 +105,10 @@ def PTOLegalizeAcc : PTO_Pass<"pto-legalize-acc"> {
     Statistic<"numFlags", "flags", "Number of matmuls whose flags changed">,
     Statistic<"numMemsets", "memsets", "Number of memsets inserted">,
     Statistic<"numEdges", "edges", "Number of ordering edges added">,
-    Statistic<"numErased", "erased", "Number of memsets erased">
+    Statistic<"numErased", "erased", "Number of memsets erased">,
+    Statistic<"numHeads", "heads", "Number of tile matmuls that begin a group">,
+    Statistic<"numTiles", "tiles", "Number of tiles allocated">,
+    Statistic<"numCopies", "copies", "Number of copies of tiles inserted">
   ];
 }
 

@@ -5,6 +5,7 @@
 //! out as a whole or not at all.
 
 mod check;
+pub(crate) mod tile;
 
 use anyhow::{Context as _, Result};
 use melior::ContextRef;

@@ -34,6 +34,17 @@ impl Type {
         unsafe { accessors::ptoTypeGetSpace(self.0) }
     }
 
+    /// The tile space of a memref that lies in one, as the dialect numbers them from 1; 0 of
+    /// others.
+    pub(crate) fn tile_space(self) -> u32 {
+        unsafe { accessors::ptoTypeGetTileSpace(self.0) }
+    }
+
+    /// The bytes of the smallest tile that holds a memref of this type, 0 where none does.
+    pub(crate) fn tile_bytes(self) -> u32 {
+        unsafe { accessors::ptoTypeGetTileBytes(self.0) }
+    }
+
     pub(crate) fn element(self) -> Self {
         Self(unsafe { mlirShapedTypeGetElementType(self.0) })
     }

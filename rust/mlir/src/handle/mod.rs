@@ -15,7 +15,7 @@ mod data;
 
 use mlir_sys::*;
 
-use crate::accessors::{self, PtoAlloc, PtoArgument, PtoMatmul};
+use crate::accessors::{self, PtoAlloc, PtoArgument, PtoMatmul, PtoTileAlloc, PtoTileOp};
 
 /// An operation.
 #[derive(Clone, Copy)]
@@ -188,6 +188,29 @@ impl Op {
         let mut alloc = std::mem::MaybeUninit::uninit();
         // The callee fills the struct in where it returns true.
         unsafe { accessors::ptoAllocGet(self.0, alloc.as_mut_ptr()).then(|| alloc.assume_init()) }
+    }
+
+    /// The facts of a matmul of the tile ISA.
+    pub(crate) fn tile_matmul(self) -> Option<PtoTileOp> {
+        let mut matmul = std::mem::MaybeUninit::uninit();
+        // The callee fills the struct in where it returns true.
+        unsafe {
+            accessors::ptoTileOpGet(self.0, matmul.as_mut_ptr()).then(|| matmul.assume_init())
+        }
+    }
+
+    /// The facts of an allocation of a tile.
+    pub(crate) fn tile_alloc(self) -> Option<PtoTileAlloc> {
+        let mut alloc = std::mem::MaybeUninit::uninit();
+        // The callee fills the struct in where it returns true.
+        unsafe {
+            accessors::ptoTileAllocGet(self.0, alloc.as_mut_ptr()).then(|| alloc.assume_init())
+        }
+    }
+
+    /// What operand `index` is to a matmul of the tile ISA: see [`accessors::tile_use`].
+    pub(crate) fn tile_use(self, index: usize) -> u32 {
+        unsafe { accessors::ptoTileOpGetUse(self.0, index as u32) }
     }
 
     /// Engine and order of an engine operation of the dialect.

@@ -22,6 +22,7 @@ pub(crate) use layout::CELL_BYTES;
 mod class;
 mod instruction;
 mod layout;
+pub(crate) mod tile;
 mod view;
 
 use pto_ir::{
