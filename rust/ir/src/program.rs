@@ -188,6 +188,30 @@ pub enum Engine {
     Other,
 }
 
+impl Engine {
+    /// All of them.
+    pub const ALL: [Self; 6] = [
+        Self::Pe,
+        Self::Vector,
+        Self::Scalar,
+        Self::Gpsimd,
+        Self::Dma,
+        Self::Other,
+    ];
+
+    /// The name, as the dialect spells it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Pe => "pe",
+            Self::Vector => "vector",
+            Self::Scalar => "scalar",
+            Self::Gpsimd => "gpsimd",
+            Self::Dma => "dma",
+            Self::Other => "other",
+        }
+    }
+}
+
 /// The sort of an operation that holds regions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum RegionKind {

@@ -137,6 +137,11 @@ impl HazardLog {
         Ok(())
     }
 
+    /// The warnings so far.
+    pub(crate) fn reports(&self) -> &[Report] {
+        &self.reports
+    }
+
     /// The warnings so far, and a closing line if some were left out.
     pub fn into_reports(self) -> Vec<Report> {
         let mut reports = self.reports;

@@ -7,6 +7,7 @@
 //! | [`scalar`] | arithmetic on one value |
 //! | [`hazards`] | accesses whose result the machine does not promise |
 //! | [`stats`] | counts, and the cost model |
+//! | [`trace`] | what happened in a run, for looking at it |
 //! | [`random`] | random arguments |
 //! | [`report`] | diagnostics as data |
 //! | [`formats`], [`pe`] | number formats and the arithmetic of one matmul |
@@ -26,3 +27,4 @@ pub mod report;
 pub mod scalar;
 pub mod stats;
 pub mod tile;
+pub mod trace;

@@ -10,7 +10,7 @@ use pto_ir::{Engine, Target};
 use crate::memory::View;
 
 /// Number of engines that are counted, `Other` included.
-const ENGINES: usize = 6;
+const ENGINES: usize = Engine::ALL.len();
 
 /// Counts of one run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -58,22 +58,28 @@ impl Stats {
         self.macs as f64 / self.peak_macs as f64
     }
 
-    pub(crate) fn matmul(&mut self, shape: MatmulShape, target: &Target) {
+    /// Counts a matmul; the cycles it takes.
+    pub(crate) fn matmul(&mut self, shape: MatmulShape, target: &Target) -> u64 {
         let load = if shape.is_new_weight { shape.depth } else { 0 };
         let cycles = shape.columns + load;
         self.count(Engine::Pe, cycles);
         self.macs += shape.depth * shape.rows * shape.columns;
         self.peak_macs += cycles * u64::from(target.pe_rows) * u64::from(target.pe_columns);
+        cycles
     }
 
-    pub(crate) fn transfer(&mut self, engine: Engine, dst: &View, bytes: u64) {
-        self.count(engine, elements_per_partition(dst));
+    /// Counts a copy; the cycles it takes.
+    pub(crate) fn transfer(&mut self, engine: Engine, dst: &View, bytes: u64) -> u64 {
+        let cycles = elements_per_partition(dst);
+        self.count(engine, cycles);
         self.bytes_moved += bytes;
+        cycles
     }
 
-    pub(crate) fn fill(&mut self, engine: Engine, dst: &View, bytes: u64) {
-        self.transfer(engine, dst, bytes);
+    /// Counts a fill; the cycles it takes.
+    pub(crate) fn fill(&mut self, engine: Engine, dst: &View, bytes: u64) -> u64 {
         self.memsets += u64::from(engine != Engine::Other);
+        self.transfer(engine, dst, bytes)
     }
 
     fn count(&mut self, engine: Engine, cycles: u64) {

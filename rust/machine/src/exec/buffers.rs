@@ -7,9 +7,11 @@ use super::{Machine, Numbers};
 use crate::code::{Index, ScalarSlot, Store, Transfer, ViewSlot};
 use crate::memory::View;
 use crate::report::{Outcome, Report, SiteId};
+use crate::trace::AccessKind;
 
 impl Machine<'_> {
     pub(super) fn copy(&mut self, op: &Transfer<ViewSlot>, site: SiteId) -> Outcome<()> {
+        self.begin(&op.op, site);
         let (source, dst) = (self.view(op.source).clone(), self.view(op.dst).clone());
         if source.sizes() != dst.sizes() {
             let (found, expected) = (source.sizes(), dst.sizes());
@@ -21,6 +23,8 @@ impl Machine<'_> {
         self.check_engine_access(op.op.engine, &dst, site)?;
         let from = self.memory.buffer(&source, site)?.element;
         let to = self.memory.buffer(&dst, site)?.element;
+        self.accesses(op.source, AccessKind::Read);
+        self.accesses(op.dst, AccessKind::Write);
         self.memory.read(&source, site, &mut self.packed)?;
         let bytes = if from == to {
             &self.packed
@@ -30,13 +34,16 @@ impl Machine<'_> {
         };
         self.memory.write(&dst, bytes, site)?;
         let moved = (self.packed.len() + bytes.len()) as u64;
-        self.stats.transfer(op.op.engine, &dst, moved);
+        let cycles = self.stats.transfer(op.op.engine, &dst, moved);
+        self.takes(cycles);
         Ok(())
     }
 
     pub(super) fn fill(&mut self, op: &Transfer<ScalarSlot>, site: SiteId) -> Outcome<()> {
+        self.begin(&op.op, site);
         let dst = self.view(op.dst).clone();
         self.charge_elements(dst.len(), site)?;
+        self.accesses(op.dst, AccessKind::Write);
         self.check_engine_access(op.op.engine, &dst, site)?;
         let element = self.memory.buffer(&dst, site)?.element;
         let value = self.get(op.source);
@@ -52,7 +59,8 @@ impl Machine<'_> {
         }
         self.memory.write(&dst, &self.packed, site)?;
         let moved = self.packed.len() as u64;
-        self.stats.fill(op.op.engine, &dst, moved);
+        let cycles = self.stats.fill(op.op.engine, &dst, moved);
+        self.takes(cycles);
         Ok(())
     }
 

@@ -7,6 +7,7 @@ use crate::code::{Allocate, Code, ElementType, FuncId, Index, Param, Slot, Value
 use crate::memory::{Kind, View};
 use crate::report::{Outcome, Report, SiteId};
 use crate::stats::Stats;
+use crate::trace::Recorder;
 
 /// Elements with their shape.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -63,30 +64,43 @@ pub struct RunResult {
 
 /// Runs `entry` of `code` with `inputs`, one for each argument (missing ones are undefined).
 pub fn run(code: &Code, entry: FuncId, inputs: Vec<Input>, config: Config) -> RunResult {
-    let mut machine = Machine::new(code, config);
+    run_machine(Machine::new(code, config), entry, inputs).0
+}
+
+/// Runs `entry` on `machine`; hands back its recorder, if it has one.
+pub(super) fn run_machine(
+    mut machine: Machine<'_>,
+    entry: FuncId,
+    inputs: Vec<Input>,
+) -> (RunResult, Option<Box<Recorder>>) {
     let outcome = machine.start(entry, inputs).and_then(|()| machine.run());
     let values = outcome.and_then(|()| machine.final_values(entry));
     let Machine {
-        memory,
+        mut memory,
         stats,
         steps,
         ..
     } = machine;
+    let mut recorder = memory.psum.recorder.take();
     let mut reports = memory.psum.into_reports();
     let (arguments, results) = match values {
         Ok(values) => values,
         Err(report) => {
+            if let Some(recorder) = &mut recorder {
+                recorder.problem(&report);
+            }
             reports.push(*report);
             (Vec::new(), Vec::new())
         }
     };
-    RunResult {
+    let result = RunResult {
         reports,
         arguments,
         results,
         stats,
         steps,
-    }
+    };
+    (result, recorder)
 }
 
 impl Machine<'_> {

@@ -5,6 +5,7 @@ use crate::code::types::sign_extend;
 use crate::code::{ElementType, ExpectClose, ExpectEq, Tolerance};
 use crate::memory::bits_of;
 use crate::report::{Outcome, Report, SiteId};
+use crate::trace::AccessKind;
 
 /// Elements that are not as expected.
 struct Mismatches {
@@ -50,6 +51,8 @@ impl Machine<'_> {
         site: SiteId,
         is_as_expected: impl Fn(u64, u64) -> bool,
     ) -> Outcome<Mismatches> {
+        self.begin_other(site);
+        self.accesses(expect.view, AccessKind::Read);
         let view = self.view(expect.view).clone();
         if view.sizes()[..] != expect.sizes[..] {
             let message = format!("expects {:?} elements of {:?}", expect.sizes, view.sizes());

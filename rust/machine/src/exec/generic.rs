@@ -7,6 +7,7 @@ use super::{Flow, Machine};
 use crate::code::{Affine, Generic, GenericInput};
 use crate::memory::View;
 use crate::report::{Outcome, Report, SiteId};
+use crate::trace::AccessKind;
 
 /// An iteration space being walked.
 pub(super) struct Iteration<'c> {
@@ -52,6 +53,14 @@ impl<'c> Machine<'c> {
         }
         if is_empty {
             return Ok(Flow::Jump(generic.exit.0));
+        }
+        self.begin_other(site);
+        for (index, operand) in operands.iter().enumerate() {
+            // Outputs are read as well, by most bodies.
+            self.accesses_view(&operand.view, AccessKind::Read);
+            if index >= generic.inputs.len() {
+                self.accesses_view(&operand.view, AccessKind::Write);
+            }
         }
         if let Some(kind) = generic.contraction
             && self.contract(kind, generic, &operands, &extents, site)?

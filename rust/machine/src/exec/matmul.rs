@@ -12,6 +12,7 @@ use crate::pe;
 use crate::psum::{PeWrite, PsumBuffer, Region};
 use crate::report::{Outcome, Report, SiteId};
 use crate::stats::MatmulShape;
+use crate::trace::AccessKind;
 
 /// Multiply-adds that the array does in the time of one step.
 const MULTIPLY_ADDS_PER_STEP: u64 = 1 << 14;
@@ -39,6 +40,7 @@ enum Role {
 
 impl Machine<'_> {
     pub(super) fn matmul(&mut self, op: &MatmulOp, site: SiteId) -> Outcome<()> {
+        self.begin(&op.op, site);
         let (depth, rows, columns) = self.matmul_shape(op, site)?;
         let work = depth.saturating_mul(rows).saturating_mul(columns);
         self.charge(work / MULTIPLY_ADDS_PER_STEP, site)?;
@@ -46,6 +48,12 @@ impl Machine<'_> {
         let flags = self.effective_flags(op);
         let dst = self.view(op.dst).clone();
         let (region, window) = self.destination(op, &dst, flags, site)?;
+        self.accesses(op.stationary, AccessKind::Read);
+        self.accesses(op.moving, AccessKind::Read);
+        if op.accumulator.is_some() {
+            self.accesses(op.dst, AccessKind::Read);
+        }
+        self.accesses(op.dst, AccessKind::Write);
         let is_new_weight = self.load_operand(Role::Stationary, op, site)?;
         self.load_operand(Role::Moving, op, site)?;
         let group = match self.config.extent {
@@ -78,7 +86,8 @@ impl Machine<'_> {
             columns,
             is_new_weight,
         };
-        self.stats.matmul(shape, self.config.target);
+        let cycles = self.stats.matmul(shape, self.config.target);
+        self.takes(cycles);
         Ok(())
     }
 

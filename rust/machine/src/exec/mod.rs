@@ -9,13 +9,16 @@ mod entry;
 mod expect;
 mod generic;
 mod matmul;
+mod observe;
 mod scalars;
 mod views;
 
 use pto_ir::Target;
 use smallvec::SmallVec;
 
+use entry::run_machine;
 pub use entry::{Array, Input, RunResult, Value, run};
+pub use observe::record;
 
 use crate::code::{Code, FuncId, Inst, ScalarSlot, Slot, ViewSlot};
 use crate::hazards::HazardPolicy;

@@ -447,6 +447,11 @@ impl Memory {
 }
 
 impl Buffer {
+    /// Distinguishes it from every other buffer of the run.
+    pub(crate) const fn serial(&self) -> u64 {
+        self.serial
+    }
+
     /// The elements of a buffer outside PSUM, with a number for their contents: what has the same
     /// number is the same.
     pub(crate) fn host(&self) -> Option<(&HostBuffer, (u64, u64))> {

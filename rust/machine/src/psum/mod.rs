@@ -16,14 +16,16 @@ mod reference;
 use pto_ir::{Interval, Placement, Target};
 
 pub use cell::StartModel;
-pub(crate) use physical::{PeWrite, Region};
+pub(crate) use cell::{Cell, Phase};
+pub(crate) use grid::Grid;
+pub(crate) use physical::{PeWrite, Physical, Region};
 pub(crate) use plane::cell_type;
 
 use crate::code::ElementType;
 use crate::hazards::{HazardLog, HazardPolicy};
 use crate::pe::CellType;
 use crate::report::{Outcome, Report, SiteId};
-use physical::Physical;
+use crate::trace::Recorder;
 use reference::ReferenceCells;
 
 /// The meanings under which a program is run.
@@ -46,6 +48,8 @@ pub(crate) struct PsumBuffer {
     pub(crate) columns: u32,
     /// Where it lies; the machine needs it, the reference does not.
     pub(crate) placement: Option<Placement>,
+    /// Distinguishes it from every other, also from those that are gone.
+    serial: u64,
     reference: ReferenceCells,
 }
 
@@ -58,6 +62,10 @@ pub(crate) struct Psum {
     hazards: HazardLog,
     /// Words of one model, to compare with those of another.
     other: Vec<u32>,
+    /// Buffers allocated so far.
+    allocations: u64,
+    /// Takes down what happens, if anyone wants to know.
+    pub(crate) recorder: Option<Box<Recorder>>,
 }
 
 impl Psum {
@@ -70,6 +78,8 @@ impl Psum {
             physical,
             hazards: HazardLog::new(policy),
             other: Vec::new(),
+            allocations: 0,
+            recorder: None,
         }
     }
 
@@ -123,7 +133,9 @@ impl Psum {
         placement: Option<Placement>,
         site: SiteId,
     ) -> PsumBuffer {
+        self.allocations += 1;
         PsumBuffer {
+            serial: self.allocations,
             element,
             cells,
             rows,
@@ -139,6 +151,9 @@ impl Psum {
         if let Some((physical, region)) = self.on_machine(buffer, &buffer.whole()) {
             physical.undefine(&region);
         }
+        self.record(buffer, &buffer.whole(), |recorder, physical, placed| {
+            recorder.write(physical, placed, site);
+        });
     }
 
     /// A matmul writes its sums to `region` of `buffer`.
@@ -152,7 +167,11 @@ impl Psum {
         if let (Some(placed), Some(physical)) = (self.placed(buffer, region), &mut self.physical) {
             // A fresh cell is overwritten by what means to add: nothing of its own was lost.
             let needs = |cells: &Region| buffer.reference.has_values(&own(buffer, target, cells));
-            physical.pe_write(&placed, write, needs, &mut self.hazards)?;
+            let outcome = physical.pe_write(&placed, write, needs, &mut self.hazards);
+            self.record(buffer, region, |recorder, physical, placed| {
+                recorder.pe_write(physical, placed, buffer.serial, write);
+            });
+            outcome?;
         }
         let written = buffer.reference.pe_write(region, write);
         if self.reference { written } else { Ok(()) }
@@ -170,10 +189,14 @@ impl Psum {
         let Some(placed) = self.placed(buffer, region) else {
             return Ok(());
         };
-        match &mut self.physical {
-            Some(physical) => physical.write(&placed, words, site, &mut self.hazards),
-            None => Ok(()),
-        }
+        let Some(physical) = &mut self.physical else {
+            return Ok(());
+        };
+        let outcome = physical.write(&placed, words, site, &mut self.hazards);
+        self.record(buffer, region, |recorder, physical, placed| {
+            recorder.write(physical, placed, site);
+        });
+        outcome
     }
 
     /// Copies the words of `region` of `buffer` to `out`, row by row, and compares what each
@@ -188,6 +211,9 @@ impl Psum {
         site: SiteId,
         out: &mut Vec<u32>,
     ) -> Outcome<()> {
+        self.record(buffer, region, |recorder, _, placed| {
+            recorder.read(placed, site)
+        });
         if buffer.reference.has_words() {
             buffer.reference.read(region, site, out)?;
         }
@@ -201,6 +227,9 @@ impl Psum {
         let target = self.target;
         let needs = |cells: &Region| buffer.reference.has_values(&own(buffer, target, cells));
         physical.check_read(&placed, sites, needs, &mut self.hazards)?;
+        if let Some(recorder) = &mut self.recorder {
+            recorder.reports(self.hazards.reports());
+        }
         let models: usize = physical.models().count();
         for model in 0..models {
             if model == 0 && !buffer.reference.has_words() {
@@ -290,6 +319,32 @@ impl Psum {
             report = report.with_note(at, "the cell was last written here");
         }
         Box::new(report)
+    }
+
+    /// Hands what has happened to `region` of `buffer` to the recorder, if there is one.
+    fn record(
+        &mut self,
+        buffer: &PsumBuffer,
+        region: &Region,
+        note: impl FnOnce(&mut Recorder, &Physical, &Region),
+    ) {
+        if self.recorder.is_none() {
+            return;
+        }
+        let placed = self.placed(buffer, region);
+        let Self {
+            recorder: Some(recorder),
+            physical: Some(physical),
+            hazards,
+            ..
+        } = self
+        else {
+            return;
+        };
+        if let Some(placed) = placed {
+            note(recorder, physical, &placed);
+            recorder.reports(hazards.reports());
+        }
     }
 
     fn on_machine(

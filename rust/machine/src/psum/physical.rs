@@ -39,10 +39,10 @@ pub(crate) struct PeWrite<'a> {
 
 /// A part of an access within one bank.
 #[derive(Clone, Copy, Debug)]
-struct Piece {
-    bank: usize,
+pub(crate) struct Piece {
+    pub(crate) bank: usize,
     /// Within the bank.
-    columns: Interval,
+    pub(crate) columns: Interval,
     /// Columns of the access before this part.
     skipped: usize,
 }
@@ -201,6 +201,17 @@ impl Physical {
         }
     }
 
+    /// Calls `visit` for each rectangle of one state in `partitions` times `columns` of `bank`.
+    pub(crate) fn visit(
+        &self,
+        bank: u32,
+        partitions: Interval,
+        columns: Interval,
+        visit: impl FnMut(Interval, Interval, Cell),
+    ) {
+        self.states[bank as usize].visit(partitions, columns, visit);
+    }
+
     /// The parts of `region` that hold something, or are about to: all but undefined cells.
     pub(crate) fn values(&mut self, region: &Region) -> Vec<Region> {
         self.find_patches(region);
@@ -342,7 +353,7 @@ impl Region {
     }
 
     /// The column intervals cut at the bank borders.
-    fn pieces(&self, bank_columns: u32) -> impl Iterator<Item = Piece> + '_ {
+    pub(crate) fn pieces(&self, bank_columns: u32) -> impl Iterator<Item = Piece> + '_ {
         let mut skipped = 0;
         self.columns.iter().flat_map(move |&span| {
             let before = skipped;

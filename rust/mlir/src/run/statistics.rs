@@ -6,16 +6,6 @@ use serde_json::{Map, Value, json};
 
 use super::options::StatsFormat;
 
-/// The engines with their names.
-const ENGINES: [(Engine, &str); 6] = [
-    (Engine::Pe, "pe"),
-    (Engine::Vector, "vector"),
-    (Engine::Scalar, "scalar"),
-    (Engine::Gpsimd, "gpsimd"),
-    (Engine::Dma, "dma"),
-    (Engine::Other, "other"),
-];
-
 /// The counts of a run as text or as one JSON object.
 pub(super) fn text(result: &RunResult, format: StatsFormat) -> String {
     match format {
@@ -26,12 +16,12 @@ pub(super) fn text(result: &RunResult, format: StatsFormat) -> String {
 
 fn as_json(result: &RunResult) -> Value {
     let stats = &result.stats;
-    let engines: Map<String, Value> = ENGINES
+    let engines: Map<String, Value> = Engine::ALL
         .iter()
-        .map(|&(engine, name)| {
+        .map(|&engine| {
             let (instructions, cycles) = stats.engine(engine);
             let counts = json!({ "instructions": instructions, "cycles": cycles });
-            (name.to_string(), counts)
+            (engine.name().to_string(), counts)
         })
         .collect();
     json!({
@@ -51,7 +41,8 @@ fn as_text(result: &RunResult) -> String {
         "{:<12}{:>14}{:>16}",
         "engine", "instructions", "cycles"
     )];
-    for (engine, name) in ENGINES {
+    for engine in Engine::ALL {
+        let name = engine.name();
         let (instructions, cycles) = stats.engine(engine);
         if instructions > 0 {
             lines.push(format!("{name:<12}{instructions:>14}{cycles:>16}"));

@@ -285,7 +285,7 @@ impl Printer<'_> {
         };
         let mut text = String::new();
         if inst.engine != default {
-            _ = write!(text, " engine({})", engine(inst.engine));
+            _ = write!(text, " engine({})", inst.engine.name());
         }
         if !inst.after.is_empty() {
             let each = inst.after.iter().map(|edge| {
@@ -322,15 +322,4 @@ fn bank_list(banks: Option<u32>) -> String {
         .filter(|bank| banks >> bank & 1 == 1)
         .map(|bank| bank.to_string());
     each.collect::<Vec<_>>().join(",")
-}
-
-fn engine(engine: Engine) -> &'static str {
-    match engine {
-        Engine::Pe => "pe",
-        Engine::Vector => "vector",
-        Engine::Scalar => "scalar",
-        Engine::Gpsimd => "gpsimd",
-        Engine::Dma => "dma",
-        Engine::Other => "other",
-    }
 }
