@@ -2,6 +2,7 @@
 -verify-diagnostics, so that it can fail."""
 
 import os
+import shutil
 
 import lit.formats
 
@@ -43,3 +44,9 @@ config.substitutions += [
     ),
     ("%python", config.python),
 ]
+
+# The timeline page is tested in a browser where there is one. `./x test` installs it.
+if any(map(shutil.which, ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"])):
+    config.available_features.add("chromium")
+else:
+    lit_config.warning("no chromium: the timeline page is NOT tested in a browser")

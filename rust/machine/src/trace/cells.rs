@@ -148,14 +148,11 @@ impl Cells {
         banks[bank as usize].update(partitions, columns, |partitions, columns, before| {
             let after = changed(before, event, cell, change, united);
             if let (true, Some(state)) = (after.from != before.from, before.state) {
-                let is_added_to = state != CellState::Pending
-                    && matches!(
-                        change,
-                        Change::Pe {
-                            accumulates: true,
-                            ..
-                        }
-                    );
+                let is_added_to = matches!(
+                    change,
+                    Change::Pe { buffer, accumulates: true, .. }
+                        if state != CellState::Pending || is_lost(before, buffer)
+                );
                 let last_use = if is_added_to { event } else { before.last_use };
                 spans.push(Span {
                     rect: Rect {
@@ -257,6 +254,11 @@ fn changed(before: Held, event: u32, cell: Cell, change: Change, united: &[u32])
             (false, _) => NONE,
         },
     }
+}
+
+/// Whether a START has hit a sum of `buffer`, which is about to be added to.
+fn is_lost(before: Held, buffer: u64) -> bool {
+    before.clobbered && before.group != NONE && before.buffer == buffer
 }
 
 /// The number, unless it stands for none.

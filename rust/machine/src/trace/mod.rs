@@ -159,8 +159,8 @@ pub struct Span {
     pub group: Option<u32>,
     /// The event that put them into the state.
     pub from: u32,
-    /// The last event that used their value: a read, or a matmul that added to it. A span is live
-    /// until then.
+    /// The last event that used their value: a read, or a matmul that added to it, or meant to add to
+    /// what a START had hit. A span is live until then.
     pub last_use: Option<u32>,
     /// The event that ended the state; `None` where the run did.
     pub to: Option<u32>,

@@ -48,8 +48,8 @@ pub(crate) struct Decoded {
     pub(crate) code: Code,
     /// The function to run.
     pub(crate) entry: FuncId,
-    /// The location of each site of the code.
-    pub(crate) sites: Vec<Location>,
+    /// The operation of each site of the code.
+    pub(crate) sites: Vec<Op>,
 }
 
 /// Decodes what `entry` reaches in `module`: the function of that name, or `main`, or the only one.
@@ -73,7 +73,7 @@ pub(crate) fn decode(module: Op, entry: Option<&str>) -> Decoding<Decoded> {
 struct Decoder {
     module: Op,
     code: Code,
-    sites: Vec<Location>,
+    sites: Vec<Op>,
     /// The symbols of the module.
     symbols: FxHashMap<String, Op>,
     /// The functions in the order of their ids: those beyond the code's are to be decoded.
@@ -202,7 +202,7 @@ impl Decoder {
     }
 
     fn site(&mut self, op: Op) -> SiteId {
-        self.sites.push(op.location());
+        self.sites.push(op);
         SiteId::new(self.sites.len() - 1)
     }
 

@@ -158,7 +158,10 @@ fn row_major(sizes: &[i64]) -> Vec<i64> {
 }
 
 /// Appends a piece of printed text to the `String` behind `sink`.
-unsafe extern "C" fn append_to_string(piece: MlirStringRef, sink: *mut std::ffi::c_void) {
+pub(super) unsafe extern "C" fn append_to_string(
+    piece: MlirStringRef,
+    sink: *mut std::ffi::c_void,
+) {
     // SAFETY: the printing functions of this file pass a pointer to a `String` of their own.
     let text = unsafe { &mut *sink.cast::<String>() };
     text.push_str(&string_of(piece));

@@ -12,6 +12,9 @@
 #![allow(clippy::undocumented_unsafe_blocks)]
 
 mod data;
+mod print;
+
+pub(crate) use print::Printer;
 
 use mlir_sys::*;
 

@@ -4,15 +4,22 @@
 //! or something undefined was read; 2 the input cannot be run.
 
 mod files;
+mod looking;
 mod memory;
 mod options;
 mod statistics;
+mod timeline;
+mod trace;
+
+use std::fs;
+use std::path::Path;
 
 use pto_ir::{Severity, Target};
 use pto_machine::code::{Code, FuncId};
-use pto_machine::exec::{Config, RunResult, run};
+use pto_machine::exec::{Config, RunResult, record, run};
 use pto_machine::psum::{Meanings, StartModel};
 use pto_machine::report::{Report, SiteId, Verdict};
+use pto_machine::trace::Trace;
 
 use crate::bridge::ffi::Buffer;
 use crate::decode::{Decoded, Refusal, decode};
@@ -85,11 +92,46 @@ impl Session<'_> {
             hazards: self.options.hazards.into(),
             max_steps: self.options.max_steps,
         };
-        let result = run(code, *entry, inputs, config);
+        let (result, trace) = if self.options.is_looked_at() {
+            let (result, trace) = record(code, *entry, inputs, config);
+            (result, Some(trace))
+        } else {
+            (run(code, *entry, inputs, config), None)
+        };
         for report in &result.reports {
             outcome.add(self, report);
         }
+        if let Some(trace) = trace {
+            self.show(&trace, outcome)?;
+        }
         self.finish(*entry, &result, outcome)
+    }
+
+    /// Writes pictures of the run.
+    fn show(&self, trace: &Trace, outcome: &mut Outcome) -> Result<(), Box<Report>> {
+        let texts = looking::Texts::new(self.module, &self.decoded.sites, trace);
+        let write = |file: &Path, text: String| {
+            fs::write(file, text).map_err(|error| {
+                let message = format!("{}: {error}", file.display());
+                Box::new(Report::unusable("pto:output", SiteId::NONE, message))
+            })
+        };
+        if let Some(file) = &self.options.trace {
+            write(file, trace::chrome(trace, &texts))?;
+        }
+        if let Some(file) = &self.options.timeline {
+            write(file, timeline::page(trace, &texts, &self.options.file))?;
+        }
+        if trace.left_out > 0 {
+            let message = format!(
+                "the picture shows the first {} instructions, {} more were executed",
+                trace.events.len(),
+                trace.left_out
+            );
+            let warning = Report::warning("pto:trace-limit", SiteId::NONE, message);
+            outcome.add(self, &warning);
+        }
+        Ok(())
     }
 
     /// Writes what the options ask for.
@@ -178,7 +220,7 @@ impl Session<'_> {
 
     fn location(&self, site: SiteId) -> Location {
         let known = site.index().and_then(|index| self.decoded.sites.get(index));
-        known.copied().unwrap_or_else(|| self.module.location())
+        known.map_or_else(|| self.module.location(), |op| op.location())
     }
 }
 

@@ -64,6 +64,14 @@ pub(crate) struct Options {
           default_missing_value = "text")]
     pub(crate) stats: Option<StatsFormat>,
 
+    /// Write the run as Chrome trace events, for Perfetto: engines, banks and dependences
+    #[arg(long, value_name = "FILE")]
+    pub(crate) trace: Option<PathBuf>,
+
+    /// Write the run as one HTML page: banks over time, groups, pending cells, hazards
+    #[arg(long, value_name = "FILE")]
+    pub(crate) timeline: Option<PathBuf>,
+
     /// Stop after N steps
     #[arg(long, value_name = "N", default_value_t = DEFAULT_MAX_STEPS)]
     pub(crate) max_steps: u64,
@@ -179,6 +187,11 @@ pub(crate) enum Parsed {
 }
 
 impl Options {
+    /// Whether the run is to be recorded.
+    pub(super) fn is_looked_at(&self) -> bool {
+        self.trace.is_some() || self.timeline.is_some()
+    }
+
     /// Reads a command line, the first argument being the name of the program.
     pub(crate) fn parse_from_args(args: &[String]) -> Parsed {
         match Self::try_parse_from(args) {
