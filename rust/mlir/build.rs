@@ -8,6 +8,7 @@ fn main() -> io::Result<()> {
     println!("cargo:rerun-if-changed=src/bridge.rs");
     cxx_build::bridge("src/bridge.rs")
         .std("c++17")
+        .include("../../cpp/include")
         .compile("pto-bridge");
     write_linker_script()
 }

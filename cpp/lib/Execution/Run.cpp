@@ -11,8 +11,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "PTO/Execution/Run.h"
+#include "PTO/Bridge/Bridge.h"
 #include "mlir/IR/Diagnostics.h"
-#include "pto-mlir/src/bridge.rs.h"
 #include "rust/cxx.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -106,6 +106,14 @@ static pto::RunArray fromRust(const bridge::Buffer &buffer) {
           {buffer.bytes.begin(), buffer.bytes.end()}};
 }
 
+bridge::RunOutcome
+mlir::pto::interpret(Operation *module, rust::Slice<const rust::String> args,
+                     rust::Slice<const bridge::Buffer> inputs) {
+  return guarded(module, [&](size_t address) {
+    return bridge::runModuleOn(address, args, inputs);
+  });
+}
+
 mlir::pto::RunResult mlir::pto::run(Operation *module,
                                     ArrayRef<StringRef> options,
                                     ArrayRef<RunArray> inputs) {
@@ -116,10 +124,8 @@ mlir::pto::RunResult mlir::pto::run(Operation *module,
   std::vector<bridge::Buffer> buffers;
   llvm::transform(inputs, std::back_inserter(buffers),
                   [](const RunArray &array) { return toRust(array); });
-  bridge::RunOutcome outcome = guarded(module, [&](size_t address) {
-    return bridge::runModuleOn(address, slice(strings),
-                               {buffers.data(), buffers.size()});
-  });
+  bridge::RunOutcome outcome =
+      interpret(module, slice(strings), {buffers.data(), buffers.size()});
   RunResult result{outcome.status, toString(outcome.output), {}};
   llvm::transform(outcome.values, std::back_inserter(result.values), fromRust);
   return result;

@@ -158,6 +158,43 @@ pub(crate) mod ffi {
         bytes: Vec<u8>,
     }
 
+    /// A note of a message, printed.
+    struct TextNote {
+        /// Line and column, or the location as MLIR prints it.
+        location: String,
+        text: String,
+    }
+
+    /// A message, printed.
+    struct TextMessage {
+        severity: Severity,
+        location: String,
+        text: String,
+        notes: Vec<TextNote>,
+    }
+
+    /// What became of a text.
+    #[derive(Default)]
+    struct TextOutcome {
+        /// As the exit status of the tools.
+        status: u8,
+        /// The module after the passes, or what the run prints.
+        text: String,
+        messages: Vec<TextMessage>,
+        /// What the arguments and results of a run hold.
+        values: Vec<Buffer>,
+    }
+
+    unsafe extern "C++" {
+        include!("PTO/Execution/Text.h");
+
+        #[cxx_name = "transformText"]
+        fn transform_text(text: &str, pipeline: &str) -> TextOutcome;
+
+        #[cxx_name = "interpretText"]
+        fn interpret_text(text: &str, args: &[String], inputs: &[Buffer]) -> TextOutcome;
+    }
+
     extern "Rust" {
         /// Reads the command line of `pto-run`, the first argument being its name.
         #[cxx_name = "parseRunArguments"]

@@ -17,7 +17,8 @@
 //! | [`report`] | the report files |
 //! | [`decode`] | module to the code of the interpreter |
 //! | [`run`] | what `pto-run` does with it |
-//! | [`bridge`] | the functions that C++ calls |
+//! | [`bridge`] | the functions that C++ calls, and those of C++ that Rust calls |
+//! | [`text`] | passes and interpreter on text: the interface for other Rust crates |
 //!
 //! This crate is the one place of the project with `unsafe` code: MLIR is C++.
 
@@ -31,4 +32,5 @@ mod pass;
 mod read;
 mod report;
 mod run;
+pub mod text;
 mod tile_pass;

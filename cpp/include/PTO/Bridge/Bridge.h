@@ -39,6 +39,12 @@ PassResult runOnFunction(pto_rust::Pass pass, Operation *function,
 void printMessages(const PassResult &result, Operation *function,
                    StringRef category);
 
+/// Runs `module` as the command line `args` of pto-run says, on `inputs`, and
+/// prints its diagnostics.
+pto_rust::RunOutcome interpret(Operation *module,
+                               rust::Slice<const rust::String> args,
+                               rust::Slice<const pto_rust::Buffer> inputs);
+
 } // namespace mlir::pto
 
 #endif // PTO_BRIDGE_BRIDGE_H
