@@ -49,13 +49,21 @@ static void forward(llvm::StringRef name, llvm::StringRef passOptions) {
     carrier->addOccurrence(/*pos=*/0, carrierName, values.back());
 }
 
+/// The pass or pipeline called `name`; null if there is none.
+static const PassRegistryEntry *lookup(llvm::StringRef name) {
+  if (const PassInfo *pass = PassInfo::lookup(name))
+    return pass;
+  return PassPipelineInfo::lookup(name);
+}
+
 void mlir::pto::registerBareFlags() {
   if (!getCarrier())
     return;
   for (llvm::StringRef name :
-       {"pto-order-column-tiles", "pto-mark-first", "pto-reset-acc",
-        "pto-legalize-acc", "pto-verify-acc", "pto-alloc-psum"}) {
-    const PassInfo *info = PassInfo::lookup(name);
+       {"pto-pipeline", "pto-bufferize", "convert-linalg-to-pto",
+        "pto-alloc-psum", "pto-order-column-tiles", "pto-mark-first",
+        "pto-reset-acc", "pto-legalize-acc", "pto-verify-acc"}) {
+    const PassRegistryEntry *info = lookup(name);
     if (!info || cl::getRegisteredOptions().count(name))
       continue;
     // LLVM's command line keeps a reference for as long as the process lives.

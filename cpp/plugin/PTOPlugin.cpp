@@ -81,6 +81,7 @@ static void registerPasses() {
     refuse(
         "this tool has the passes of pto already; run it without the plugin");
   pto::registerPTOPasses();
+  pto::registerPTOPipelines();
   loadAsDialectPlugin();
   pto::registerBareFlags();
 }

@@ -15,6 +15,7 @@ int main(int argc, char **argv) {
   mlir::pto::registerToolDialects(registry);
   mlir::registerAllPasses();
   mlir::pto::registerPTOPasses();
+  mlir::pto::registerPTOPipelines();
   return mlir::pto::runWithLargeStack([&] {
     return mlir::asMainReturnCode(
         mlir::MlirOptMain(argc, argv, "pto optimizer driver\n", registry));

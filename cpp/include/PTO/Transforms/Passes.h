@@ -43,6 +43,9 @@ LogicalResult legalizeAcc(Operation *root, PTOLegalizeAccOptions options = {});
 /// are right. What breaks is said in diagnostics; nothing is changed.
 LogicalResult verifyAcc(Operation *root, PTOVerifyAccOptions options = {});
 
+/// Registers `pto-pipeline`: all passes from linalg to verified flags.
+void registerPTOPipelines();
+
 } // namespace mlir::pto
 
 #endif // PTO_TRANSFORMS_PASSES_H

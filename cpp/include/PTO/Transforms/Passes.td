@@ -5,9 +5,10 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Every pass works on one function-like operation (FunctionOpInterface) at a
-// time. It may be scheduled on such operations, or on anything around them: then
-// it runs on every function inside, in parallel where the context allows it.
+// The first two bring other dialects here and work on whatever they are given.
+// Every other pass works on one function-like operation (FunctionOpInterface) at
+// a time. It may be scheduled on such operations, or on anything around them:
+// then it runs on every function inside, in parallel where the context allows it.
 //
 //===----------------------------------------------------------------------===//
 
@@ -27,6 +28,47 @@ class PTO_Pass<string name> : Pass<name> {
   let dependentDialects = ["::mlir::arith::ArithDialect",
                            "::mlir::memref::MemRefDialect",
                            "::mlir::pto::PTODialect"];
+}
+
+def PTOBufferize : Pass<"pto-bufferize"> {
+  let summary = "One-shot bufferization, where there are tensors";
+  let description = [{
+    Runs upstream's `one-shot-bufferize` across function boundaries with the
+    identity layout, on a module that has tensors; does nothing on any other.
+    First step of `pto-pipeline`.
+  }];
+  let dependentDialects = ["::mlir::bufferization::BufferizationDialect",
+                           "::mlir::memref::MemRefDialect"];
+}
+
+def ConvertLinalgToPTO : Pass<"convert-linalg-to-pto"> {
+  let summary = "Contractions of linalg on buffers to matmuls of the PE array";
+  let description = [{
+    Cuts every contraction on buffers of static shape, named or generic, into
+    tiles of the PE array: operands staged through SBUF with K on the partitions,
+    one accumulator in PSUM for each tile of the output, drained by a copy that
+    converts. A fill of the output with zeros disappears; any other initial value
+    is copied into the accumulator first. What is no such contraction stays, with
+    a remark why.
+  }];
+  let options = [
+    Option<"unroll", "unroll", "bool", /*default=*/"false",
+           "Straight-line code instead of loops over tiles">,
+    Option<"tileM", "tile-m", "unsigned", /*default=*/"0",
+           "Rows of the output in a tile; 0: the columns of the PE array">,
+    Option<"tileN", "tile-n", "unsigned", /*default=*/"0",
+           "Columns of the output in a tile; 0: the cells of a bank">,
+    Option<"tileK", "tile-k", "unsigned", /*default=*/"0",
+           "Products summed by one matmul; 0: the rows of the PE array">
+  ];
+  let statistics = [
+    Statistic<"numContractions", "contractions", "Number of contractions converted">,
+    Statistic<"numFills", "fills", "Number of zero fills erased">
+  ];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+                           "::mlir::memref::MemRefDialect",
+                           "::mlir::pto::PTODialect",
+                           "::mlir::scf::SCFDialect"];
 }
 
 def PTOOrderColumnTiles : PTO_Pass<"pto-order-column-tiles"> {

@@ -198,6 +198,12 @@ impl Machine<'_> {
             }
             dims.extend(parts.into_iter().rev());
         }
+        // A memref of rank 0 has no groups: its one element expands to sizes of 1.
+        if rest.iter().any(|&size| size != 1) {
+            let message = format!("expands one element into {rest:?}");
+            return Err(Box::new(Report::failed("pto:shape", site, message)));
+        }
+        dims.extend(rest.iter().map(|&size| Dim { size, stride: 1 }));
         let view = View {
             buffer: source.buffer,
             offset: source.offset,

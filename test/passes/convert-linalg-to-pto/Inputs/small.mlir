@@ -1,0 +1,6 @@
+func.func @small(%A: memref<32x64xf32>, %B: memref<64x200xf32>, %C: memref<32x200xf32>) {
+  %zero = arith.constant 0.0 : f32
+  linalg.fill ins(%zero : f32) outs(%C : memref<32x200xf32>)
+  linalg.matmul ins(%A, %B : memref<32x64xf32>, memref<64x200xf32>) outs(%C : memref<32x200xf32>)
+  return
+}
