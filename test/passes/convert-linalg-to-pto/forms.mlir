@@ -93,6 +93,29 @@ func.func @narrow(%A: memref<16x32xf16>, %B: memref<32x8xf16>, %C: memref<16x8xf
 
 // -----
 
+// Loops that are neighbours in every operand that has them are one loop: pixels, and channels of k.
+
+// STRAIGHT-LABEL: func.func @neighbours
+// STRAIGHT-DAG:     memref.collapse_shape %arg0 {{\[\[}}0, 1], [2, 3]] : memref<3x4x5x6xf32> into memref<12x30xf32>
+// STRAIGHT-DAG:     memref.collapse_shape %arg1 {{\[\[}}0, 1], [2]] : memref<5x6x7xf32> into memref<30x7xf32>
+// STRAIGHT:         pto.tmatmul_acc ins({{.*}} : memref<12x7xf32, #pto.mem<psum>>, memref<30x12xf32, #pto.mem<sbuf>>, memref<30x7xf32, #pto.mem<sbuf>>)
+// STRAIGHT-NOT:     pto.tmatmul
+func.func @neighbours(%A: memref<3x4x5x6xf32>, %B: memref<5x6x7xf32>, %C: memref<3x4x7xf32>) {
+  linalg.generic {
+    indexing_maps = [affine_map<(h, w, n, j, k) -> (h, w, j, k)>, affine_map<(h, w, n, j, k) -> (j, k, n)>,
+                     affine_map<(h, w, n, j, k) -> (h, w, n)>],
+    iterator_types = ["parallel", "parallel", "parallel", "reduction", "reduction"]}
+    ins(%A, %B : memref<3x4x5x6xf32>, memref<5x6x7xf32>) outs(%C : memref<3x4x7xf32>) {
+  ^bb0(%a: f32, %b: f32, %c: f32):
+    %p = arith.mulf %a, %b : f32
+    %s = arith.addf %c, %p : f32
+    linalg.yield %s : f32
+  }
+  return
+}
+
+// -----
+
 // Batches and second loops of m, n and k take single steps; of each the longest is tiled, of k the
 // innermost, so that sums stay in row-major order.
 
@@ -103,12 +126,12 @@ func.func @narrow(%A: memref<16x32xf16>, %B: memref<32x8xf16>, %C: memref<16x8xf
 // LOOPS:             memref.subview %arg0[%[[B]], %[[K]], 0, 0] [1, 1, 20, 64]
 // LOOPS:             pto.sbuf_alloc : memref<64x20xi8, #pto.mem<sbuf>>
 // LOOPS:             pto.tmatmul_acc
-func.func @many(%A: memref<3x4x20x64xi8>, %B: memref<3x50x4x64xi8>, %C: memref<50x3x20xi32>) {
+func.func @many(%A: memref<3x4x20x64xi8>, %B: memref<4x3x50x64xi8>, %C: memref<50x3x20xi32>) {
   linalg.generic {
-    indexing_maps = [affine_map<(b, m, n, j, k) -> (b, j, m, k)>, affine_map<(b, m, n, j, k) -> (b, n, j, k)>,
+    indexing_maps = [affine_map<(b, m, n, j, k) -> (b, j, m, k)>, affine_map<(b, m, n, j, k) -> (j, b, n, k)>,
                      affine_map<(b, m, n, j, k) -> (n, b, m)>],
     iterator_types = ["parallel", "parallel", "parallel", "reduction", "reduction"]}
-    ins(%A, %B : memref<3x4x20x64xi8>, memref<3x50x4x64xi8>) outs(%C : memref<50x3x20xi32>) {
+    ins(%A, %B : memref<3x4x20x64xi8>, memref<4x3x50x64xi8>) outs(%C : memref<50x3x20xi32>) {
   ^bb0(%a: i8, %b: i8, %c: i32):
     %u = arith.extsi %a : i8 to i32
     %v = arith.extsi %b : i8 to i32

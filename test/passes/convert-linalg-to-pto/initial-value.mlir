@@ -102,3 +102,37 @@ func.func @loop(%A: !a, %B: !a, %C: !a) {
   }
   return
 }
+
+// Front ends fill once and use the zeros for many; bufferization copies them.
+// CHECK-LABEL: func.func @shared_zeros
+// CHECK:         linalg.fill
+// CHECK-NOT:     memref.copy
+// CHECK-COUNT-2: pto.tmatmul ins
+func.func @shared_zeros(%A: !a, %B: !a) -> (!a, !a) {
+  %zero = arith.constant 0.0 : f32
+  %zeros = memref.alloc() : !a
+  linalg.fill ins(%zero : f32) outs(%zeros : !a)
+  %C = memref.alloc() : !a
+  memref.copy %zeros, %C : !a to !a
+  linalg.matmul ins(%A, %B : !a, !a) outs(%C : !a)
+  %D = memref.alloc() : !a
+  memref.copy %zeros, %D : !a to !a
+  linalg.matmul ins(%B, %A : !a, !a) outs(%D : !a)
+  return %C, %D : !a, !a
+}
+
+// The zeros are gone before they are copied.
+// CHECK-LABEL: func.func @zeros_gone
+// CHECK:         memref.copy
+// CHECK:         pto.tmatmul_acc ins
+func.func @zeros_gone(%A: !a, %B: !a, %v: f32) -> !a {
+  %zero = arith.constant 0.0 : f32
+  %c0 = arith.constant 0 : index
+  %zeros = memref.alloc() : !a
+  linalg.fill ins(%zero : f32) outs(%zeros : !a)
+  memref.store %v, %zeros[%c0, %c0] : !a
+  %C = memref.alloc() : !a
+  memref.copy %zeros, %C : !a to !a
+  linalg.matmul ins(%A, %B : !a, !a) outs(%C : !a)
+  return %C : !a
+}

@@ -9,6 +9,7 @@
 #include "PTO/IR/PTOAttributes.h"
 #include "mlir/Analysis/AliasAnalysis.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Interfaces/CallInterfaces.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
@@ -128,23 +129,55 @@ static std::optional<unsigned> takeInnermost(ArrayRef<unsigned> loops,
   return innermost;
 }
 
-/// Sorts the loops of `contraction` by what they are to the PE array.
-static LogicalResult sortLoops(Contraction &contraction, Refusal &refusal) {
+/// Reads the loops of `op`, which must be a contraction, by what they are to
+/// the PE array, and its types.
+static FailureOr<Contraction> readContraction(linalg::LinalgOp op,
+                                              Refusal &refusal) {
+  Contraction contraction;
+  contraction.op = op;
+  if (failed(chooseTypes(contraction, refusal)))
+    return failure();
   FailureOr<linalg::ContractionDimensions> dims =
-      linalg::inferContractionDims(contraction.op);
+      linalg::inferContractionDims(op);
   if (failed(dims) ||
       dims->batch.size() + dims->m.size() + dims->n.size() + dims->k.size() !=
-          contraction.op.getNumLoops()) {
+          op.getNumLoops()) {
     refusal.reason = "expected every reduction in both inputs, and every other "
                      "loop in the output and an input [pto:unconverted]";
     return failure();
   }
+  contraction.extents = op.getStaticLoopRanges();
   ArrayRef<int64_t> extents = contraction.extents;
   contraction.outerM = llvm::to_vector(dims->batch);
   contraction.m = takeLongest(dims->m, extents, contraction.outerM);
   contraction.n = takeLongest(dims->n, extents, contraction.outerN);
   contraction.k = takeInnermost(dims->k, extents, contraction.outerK);
-  return success();
+  return contraction;
+}
+
+void mlir::pto::conversion::collapseLoops(RewriterBase &rewriter,
+                                          Contraction &contraction) {
+  linalg::LinalgOp op = contraction.op;
+  // Upstream collapses generic operations.
+  if (!isa<linalg::GenericOp>(op))
+    return;
+  for (unsigned loop = op.getNumLoops() - 1; loop > 0; --loop) {
+    SmallVector<ReassociationIndices> pair = {{loop - 1, loop}};
+    if (!linalg::areDimSequencesPreserved(op.getIndexingMapsArray(), pair))
+      continue;
+    rewriter.setInsertionPoint(op);
+    FailureOr<linalg::CollapseResult> collapsed =
+        linalg::collapseOpIterationDims(op, pair, rewriter);
+    if (failed(collapsed))
+      continue;
+    rewriter.eraseOp(op);
+    op = collapsed->collapsedOp;
+  }
+  Refusal none;
+  if (op == contraction.op)
+    return;
+  // What was a contraction of some types is one of the same types.
+  contraction = *readContraction(op, none);
 }
 
 //===----------------------------------------------------------------------===//
@@ -252,13 +285,8 @@ FailureOr<Contraction> mlir::pto::conversion::matchContraction(
                      "to the output [pto:unconverted]";
     return failure();
   }
-  Contraction contraction;
-  contraction.op = op;
-  if (failed(chooseTypes(contraction, refusal)) ||
-      failed(checkBuffers(op, aliases, refusal)))
-    return failure();
-  contraction.extents = op.getStaticLoopRanges();
-  if (failed(sortLoops(contraction, refusal)))
+  FailureOr<Contraction> contraction = readContraction(op, refusal);
+  if (failed(contraction) || failed(checkBuffers(op, aliases, refusal)))
     return failure();
   return contraction;
 }
@@ -279,25 +307,37 @@ static bool isZero(Value value) {
   return number && number.getValue().isZero();
 }
 
+/// The last operation of the block before `op` that writes `buffer`, if it
+/// overwrites all of it and is near. Sets `isRead` if another one in between
+/// reads it.
+static Operation *findWriter(Operation *op, Value buffer,
+                             AliasAnalysis &aliases, bool &isRead) {
+  // A fill is near its use wherever bufferization made it. What is farther away
+  // counts as any other value, which is right too.
+  constexpr unsigned reach = 64;
+  op = op->getPrevNode();
+  for (unsigned step = 0; op && step < reach; op = op->getPrevNode(), ++step) {
+    if (isa<linalg::FillOp, linalg::CopyOp, memref::CopyOp>(op) &&
+        op->getOperand(1) == buffer)
+      return op;
+    ModRefResult access = aliases.getModRef(op, buffer);
+    if (access.isMod())
+      return nullptr;
+    isRead |= access.isRef();
+  }
+  return nullptr;
+}
+
 InitialValue mlir::pto::conversion::findInitialValue(Contraction &contraction,
                                                      AliasAnalysis &aliases) {
-  // A fill is next to its use wherever bufferization made it. What is farther
-  // away is read as any other value, which is right too.
-  constexpr unsigned reach = 64;
-  Value out = contraction.out()->get();
   InitialValue initial;
-  Operation *op = contraction.op->getPrevNode();
-  for (unsigned step = 0; op && step < reach; op = op->getPrevNode(), ++step) {
-    auto fill = dyn_cast<linalg::FillOp>(op);
-    if (fill && fill.getOutputs()[0] == out) {
-      if (isZero(fill.getInputs()[0]))
-        initial.zeroFill = fill;
-      return initial;
-    }
-    ModRefResult access = aliases.getModRef(op, out);
-    if (access.isMod())
-      return {};
-    initial.isReadElsewhere |= access.isRef();
-  }
-  return {};
+  Operation *writer = findWriter(contraction.op, contraction.out()->get(),
+                                 aliases, initial.isReadElsewhere);
+  Operation *source = writer;
+  bool isSourceRead = false;
+  if (isa_and_nonnull<linalg::CopyOp, memref::CopyOp>(writer))
+    source = findWriter(writer, writer->getOperand(0), aliases, isSourceRead);
+  if (isa_and_nonnull<linalg::FillOp>(source) && isZero(source->getOperand(0)))
+    initial.zeroMaker = writer;
+  return initial;
 }

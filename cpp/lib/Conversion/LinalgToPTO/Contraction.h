@@ -19,6 +19,7 @@
 
 namespace mlir {
 class AliasAnalysis;
+class RewriterBase;
 } // namespace mlir
 
 namespace mlir::pto::conversion {
@@ -58,16 +59,22 @@ struct Refusal {
 FailureOr<Contraction>
 matchContraction(linalg::LinalgOp op, AliasAnalysis &aliases, Refusal &refusal);
 
+/// Makes one loop of neighbouring loops that every operand has as neighbouring
+/// dimensions, or not at all, as far as the buffers' layouts allow. Larger
+/// loops fill larger tiles. Replaces the operation of `contraction` if it can.
+void collapseLoops(RewriterBase &rewriter, Contraction &contraction);
+
 /// What the output of a contraction holds before it.
 struct InitialValue {
-  /// The fill with zeros that makes it, if one does.
-  linalg::FillOp zeroFill;
-  /// Whether something beside the contraction reads what the fill wrote.
+  /// What makes it zero, if it is: a fill, or a copy of zeros, of which front
+  /// ends make one for all.
+  Operation *zeroMaker = nullptr;
+  /// Whether something beside the contraction reads what that wrote.
   bool isReadElsewhere = false;
 };
 
-/// Looks back from `contraction` for a fill of its output with zeros that
-/// nothing overwrites in between.
+/// Looks back from `contraction` for what makes its output zero, with nothing
+/// that overwrites it in between.
 InitialValue findInitialValue(Contraction &contraction, AliasAnalysis &aliases);
 
 } // namespace mlir::pto::conversion

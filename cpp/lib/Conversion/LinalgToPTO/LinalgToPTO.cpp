@@ -46,14 +46,17 @@
 // 1. Read (Contraction.cpp): upstream's matcher says whether an operation is a
 //    contraction, and of which loops; here is added what the PE array asks:
 //    types, an exact body, static shapes, an output apart from the inputs. A
-//    fill with zeros that makes the output is looked for. Nothing changes yet.
-// 2. Write (Tiles.cpp): loops over m, n and k in tiles of 128, 512 and 128, as
+//    fill with zeros that makes the output, or a copy of one, is looked for.
+//    Nothing changes yet.
+// 2. Collapse loops that are neighbours in every operand that has them, with
+//    upstream's rewrite: heads and channels, pixels, batches.
+// 3. Write (Tiles.cpp): loops over m, n and k in tiles of 128, 512 and 128, as
 //    scf.for around one tile, or all tiles in a row (`unroll`). A ragged edge
 //    is a tile of its own size, so that every access to PSUM is static.
 //    Operands are staged through SBUF, K on the partitions: a transposed
 //    operand is a transposed view that the DMA reads. One accumulator a tile of
 //    the output.
-// 3. Erase the operation, and the fill if nothing else read it.
+// 4. Erase the operation, and the fill if nothing else read it.
 //
 // Invariants.
 //
@@ -61,8 +64,8 @@
 //   I2  Each element of the output is written once, from one accumulator.
 //   I3  No matmul reads what another tile of the same operation wrote: output
 //       and inputs share no element.
-//   I4  A fill is erased only if the contraction overwrites all that it wrote
-//       and nothing reads it before.
+//   I4  A fill or copy is erased only if the contraction overwrites all that it
+//       wrote and nothing reads it before.
 //   I5  Sums of one element are in ascending row-major order of k.
 //
 // Complexity. Linear in what is written, beside a look back of at most 64
@@ -131,7 +134,7 @@ static std::string describe(Task &task) {
   stream << task.contraction.op->getName() << " of ";
   llvm::interleave(task.contraction.extents, stream, "x");
   stream << " iterations"
-         << (task.initial.zeroFill ? ", its zero fill in START" : "");
+         << (task.initial.zeroMaker ? ", its zeros in START" : "");
   return text;
 }
 
@@ -161,9 +164,9 @@ struct ConvertLinalgToPTO
     std::vector<Task> tasks = findTasks();
     if (tasks.empty())
       return markAllAnalysesPreserved();
-    OpBuilder builder(&getContext());
+    IRRewriter rewriter(&getContext());
     for (Task &task : tasks)
-      run(builder, task);
+      run(rewriter, task);
   }
 
 private:
@@ -192,20 +195,21 @@ private:
             choose(tileK, target.peRows), unroll};
   }
 
-  void run(OpBuilder &builder, Task &task) {
+  void run(RewriterBase &rewriter, Task &task) {
     Contraction &contraction = task.contraction;
-    // Where a loop has no iterations the output stays as it is, fill and all.
-    if (!llvm::is_contained(contraction.extents, 0)) {
-      linalg::FillOp fill = task.initial.zeroFill;
-      emitTiles(builder, contraction, task.tiling, /*isSeeded=*/!fill);
-      if (fill && !task.initial.isReadElsewhere) {
-        fill.erase();
-        ++numFills;
-      }
-    }
     remark::passed(contraction.op.getLoc(),
                    getRemarkOptions("LinalgConverted", contraction.op))
         << describe(task);
+    // Where a loop has no iterations the output stays as it is, fill and all.
+    if (!llvm::is_contained(contraction.extents, 0)) {
+      Operation *zeroMaker = task.initial.zeroMaker;
+      collapseLoops(rewriter, contraction);
+      emitTiles(rewriter, contraction, task.tiling, /*isSeeded=*/!zeroMaker);
+      if (zeroMaker && !task.initial.isReadElsewhere) {
+        zeroMaker->erase();
+        ++numFills;
+      }
+    }
     contraction.op.erase();
     ++numContractions;
   }
