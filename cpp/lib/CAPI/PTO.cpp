@@ -75,8 +75,10 @@ const char *ptoVersion(void) { return PTO_VERSION; }
 void ptoRegisterPasses(void) {
   static std::once_flag once;
   std::call_once(once, [] {
-    if (!PassInfo::lookup("pto-legalize-acc"))
-      pto::registerPTOPasses();
+    if (PassInfo::lookup("pto-legalize-acc"))
+      return;
+    pto::registerPTOPasses();
+    pto::registerPTOPipelines();
   });
 }
 

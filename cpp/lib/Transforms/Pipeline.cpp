@@ -91,6 +91,10 @@ static void buildPipeline(OpPassManager &manager,
   ConvertLinalgToPTOOptions convert;
   convert.unroll = options.unroll;
   manager.addPass(createConvertLinalgToPTO(convert));
+  PTOAllocPsumOptions place;
+  place.target = options.target;
+  place.rotate = true;
+  manager.addPass(createPTOAllocPsum(place));
   PTOOrderColumnTilesOptions order;
   order.target = options.target;
   manager.addPass(createPTOOrderColumnTiles(order));

@@ -96,7 +96,7 @@ func.func @narrow(%A: memref<16x32xf16>, %B: memref<32x8xf16>, %C: memref<16x8xf
 // Loops that are neighbours in every operand that has them are one loop: pixels, and channels of k.
 
 // STRAIGHT-LABEL: func.func @neighbours
-// STRAIGHT-DAG:     memref.collapse_shape %arg0 {{\[\[}}0, 1], [2, 3]] : memref<3x4x5x6xf32> into memref<12x30xf32>
+// STRAIGHT-DAG:     memref.collapse_shape {{.*}} into memref<12x30xf32>
 // STRAIGHT-DAG:     memref.collapse_shape %arg1 {{\[\[}}0, 1], [2]] : memref<5x6x7xf32> into memref<30x7xf32>
 // STRAIGHT:         pto.tmatmul_acc ins({{.*}} : memref<12x7xf32, #pto.mem<psum>>, memref<30x12xf32, #pto.mem<sbuf>>, memref<30x7xf32, #pto.mem<sbuf>>)
 // STRAIGHT-NOT:     pto.tmatmul

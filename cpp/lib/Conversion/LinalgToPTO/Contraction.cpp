@@ -161,6 +161,7 @@ void mlir::pto::conversion::collapseLoops(RewriterBase &rewriter,
   // Upstream collapses generic operations.
   if (!isa<linalg::GenericOp>(op))
     return;
+  bool isCollapsed = false;
   for (unsigned loop = op.getNumLoops() - 1; loop > 0; --loop) {
     SmallVector<ReassociationIndices> pair = {{loop - 1, loop}};
     if (!linalg::areDimSequencesPreserved(op.getIndexingMapsArray(), pair))
@@ -172,11 +173,12 @@ void mlir::pto::conversion::collapseLoops(RewriterBase &rewriter,
       continue;
     rewriter.eraseOp(op);
     op = collapsed->collapsedOp;
+    isCollapsed = true;
   }
-  Refusal none;
-  if (op == contraction.op)
+  if (!isCollapsed)
     return;
   // What was a contraction of some types is one of the same types.
+  Refusal none;
   contraction = *readContraction(op, none);
 }
 
@@ -307,6 +309,27 @@ static bool isZero(Value value) {
   return number && number.getValue().isZero();
 }
 
+/// What `op` may do to `buffer`. Of operations with regions upstream knows
+/// nothing; what a linalg operation does is told by its operands.
+static ModRefResult getModRef(Operation *op, Value buffer,
+                              AliasAnalysis &aliases) {
+  auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
+  if (!linalgOp || !llvm::all_of(*linalgOp.getBlock(), [](Operation &inner) {
+        return isa<linalg::YieldOp>(inner) || isMemoryEffectFree(&inner);
+      }))
+    return aliases.getModRef(op, buffer);
+  ModRefResult access = ModRefResult::getNoModRef();
+  for (OpOperand &operand : op->getOpOperands()) {
+    if (!isa<MemRefType>(operand.get().getType()) ||
+        aliases.alias(operand.get(), buffer).isNo())
+      continue;
+    access =
+        access.merge(linalgOp.isDpsInit(&operand) ? ModRefResult::getModAndRef()
+                                                  : ModRefResult::getRef());
+  }
+  return access;
+}
+
 /// The last operation of the block before `op` that writes `buffer`, if it
 /// overwrites all of it and is near. Sets `isRead` if another one in between
 /// reads it.
@@ -320,7 +343,7 @@ static Operation *findWriter(Operation *op, Value buffer,
     if (isa<linalg::FillOp, linalg::CopyOp, memref::CopyOp>(op) &&
         op->getOperand(1) == buffer)
       return op;
-    ModRefResult access = aliases.getModRef(op, buffer);
+    ModRefResult access = getModRef(op, buffer, aliases);
     if (access.isMod())
       return nullptr;
     isRead |= access.isRef();
