@@ -45,6 +45,22 @@ mlir::pto::PassResult mlir::pto::runOnFunction(bridge::Pass pass,
   return result;
 }
 
+mlir::pto::PassResult mlir::pto::compareFunctions(Operation *original,
+                                                  Operation *function,
+                                                  StringRef target,
+                                                  bool sticky) {
+  PassResult result;
+  try {
+    result.outcome = bridge::compareFunctions(
+        reinterpret_cast<size_t>(original), reinterpret_cast<size_t>(function),
+        rust::Str(target.data(), target.size()), sticky);
+  } catch (const rust::Error &error) {
+    result.outcome.failed = true;
+    result.fault = error.what();
+  }
+  return result;
+}
+
 static StringRef toStringRef(const rust::String &text) {
   return StringRef(text.data(), text.size());
 }

@@ -11,6 +11,7 @@
 #include "mlir/Interfaces/CallInterfaces.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 #include "mlir/Interfaces/LoopLikeInterface.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
 
 using namespace mlir;
 
@@ -47,6 +48,13 @@ bool ptoLoopGetTripCount(MlirOperation op, uint64_t *trips) {
     return false;
   *trips = count->getZExtValue();
   return true;
+}
+
+bool ptoOpIsPure(MlirOperation op) {
+  Operation *operation = unwrap(op);
+  return operation->getNumRegions() == 0 &&
+         !operation->hasTrait<OpTrait::IsTerminator>() &&
+         isMemoryEffectFree(operation);
 }
 
 void ptoFunctionGetArgument(MlirOperation function, uint32_t index,

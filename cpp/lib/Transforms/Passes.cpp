@@ -14,6 +14,7 @@
 #include "PTO/Bridge/Bridge.h"
 #include "PTO/IR/PTOAttributes.h"
 #include "PTO/IR/PTODialect.h"
+#include "Roots.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/IR/Threading.h"
@@ -33,8 +34,7 @@ using namespace mlir;
 using namespace mlir::pto;
 namespace bridge = pto_rust;
 
-/// `root` if it is a function, else the outermost functions inside it.
-static SmallVector<Operation *> getFunctions(Operation *root) {
+SmallVector<Operation *> mlir::pto::getFunctions(Operation *root) {
   SmallVector<Operation *> functions;
   root->walk<WalkOrder::PreOrder>([&](Operation *op) {
     if (!isa<FunctionOpInterface>(op))
@@ -45,8 +45,7 @@ static SmallVector<Operation *> getFunctions(Operation *root) {
   return functions;
 }
 
-/// The name of the machine `function` is compiled for; empty for the default.
-static std::string getTarget(Operation *function, StringRef option) {
+std::string mlir::pto::getTarget(Operation *function, StringRef option) {
   if (!option.empty())
     return option.str();
   for (Operation *op = function; op; op = op->getParentOp())

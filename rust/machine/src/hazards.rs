@@ -15,6 +15,9 @@ pub enum HazardKind {
     LostPartial,
     /// A cell of an open accumulation group is read.
     ReadOpenGroup,
+    /// Two instructions that nothing orders touch one quadrant of one bank, and one of them is a
+    /// write of another engine's PE array or of another of its tiles. Looked for only on request.
+    PsumCollision,
     /// A cell is read that a START made pending and no write has filled since.
     ReadPending,
     /// A cell is read that nothing was ever written to.
@@ -29,6 +32,7 @@ impl HazardKind {
         match self {
             Self::AccumulateUndefined => "pto:accumulate-undefined",
             Self::LostPartial => "pto:lost-partial",
+            Self::PsumCollision => "pto:psum-collision",
             Self::ReadOpenGroup => "pto:read-open-group",
             Self::ReadPending => "pto:read-pending",
             Self::ReadUndefined => "pto:read-undefined",
@@ -48,6 +52,9 @@ impl HazardKind {
                 "overwrites psum cells of an accumulation group that is still open"
             }
             Self::ReadOpenGroup => "reads psum cells of an accumulation group that is still open",
+            Self::PsumCollision => {
+                "touches a bank that another instruction may be using at the same time"
+            }
             Self::ReadPending => "reads psum cells that are pending: cleared and not yet written",
             Self::ReadUndefined => "reads psum cells that hold nothing",
             Self::StartClobbers => "uses psum cells whose contents a start has clobbered",
@@ -57,6 +64,7 @@ impl HazardKind {
     const fn note(self) -> &'static str {
         match self {
             Self::LostPartial | Self::ReadOpenGroup => "last written here, without a stop",
+            Self::PsumCollision => "the other instruction is here, and nothing orders the two",
             Self::ReadPending => "made pending by the start here",
             Self::StartClobbers => "clobbered by the start here",
             Self::AccumulateUndefined | Self::ReadUndefined => "allocated here",
@@ -70,6 +78,8 @@ pub enum HazardPolicy {
     /// Those that are errors end the run, the others are warnings.
     #[default]
     Error,
+    /// The same, and collisions are looked for: instructions that may run at the same time.
+    Async,
     /// All of them are warnings.
     Warn,
     /// They are not reported.
@@ -164,7 +174,8 @@ impl HazardLog {
             "{}: bank {bank}, partitions {partitions}, bytes {bytes}",
             kind.sentence()
         );
-        let is_error = kind.is_error() && self.policy == HazardPolicy::Error;
+        let ends_runs = matches!(self.policy, HazardPolicy::Error | HazardPolicy::Async);
+        let is_error = kind.is_error() && ends_runs;
         let report = Report {
             severity: if is_error {
                 Severity::Error

@@ -15,6 +15,7 @@
 //! | [`tile`] | the TMATMUL family of the tile ISA |
 
 pub mod code;
+mod concurrency;
 pub mod exec;
 pub mod formats;
 pub mod hazards;

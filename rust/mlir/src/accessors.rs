@@ -176,6 +176,8 @@ unsafe extern "C" {
     ) -> MlirOperation;
     pub(crate) fn ptoOpOperandEffects(op: MlirOperation, operand: u32) -> u32;
 
+    /// Whether the operation only makes values.
+    pub(crate) fn ptoOpIsPure(op: MlirOperation) -> bool;
     /// Whether the operation is a call (`CallOpInterface`).
     pub(crate) fn ptoOpIsCall(op: MlirOperation) -> bool;
     /// Whether the callee of a call says which PSUM banks it touches; if so, they are in `mask`.

@@ -239,6 +239,22 @@ pub(crate) mod ffi {
             target: &str,
             options: &Options,
         ) -> Result<Outcome>;
+
+        /// Compares the values of the function at address `function` with those of the one at
+        /// address `original`. `sticky` also runs the machine whose pending bits outlive the writes
+        /// of other engines. Nothing is changed.
+        ///
+        /// # Safety
+        ///
+        /// Both are addresses of live `mlir::Operation`s of one context that no other thread
+        /// changes before this returns.
+        #[cxx_name = "compareFunctions"]
+        unsafe fn compare_functions(
+            original: usize,
+            function: usize,
+            target: &str,
+            sticky: bool,
+        ) -> Result<Outcome>;
     }
 }
 
@@ -265,6 +281,26 @@ unsafe fn run_pass(
         let choice = pass::Choice::of(pass, options)?;
         Ok(pass::run(&choice, function, target, options))
     })
+}
+
+/// # Safety
+///
+/// See the declaration in the bridge module.
+unsafe fn compare_functions(
+    original: usize,
+    function: usize,
+    target: &str,
+    sticky: bool,
+) -> Result<ffi::Outcome> {
+    let [original, function] = [original, function].map(|address| {
+        // SAFETY: the caller promises it.
+        unsafe {
+            Op::from_raw(MlirOperation {
+                ptr: address as *mut _,
+            })
+        }
+    });
+    guarded(|| Ok(pass::compare(original, function, target, sticky)))
 }
 
 fn parse_run_arguments(args: &[String]) -> ffi::RunRequest {

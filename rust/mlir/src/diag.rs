@@ -33,13 +33,11 @@ impl Message {
     pub(crate) fn located(diag: &Diag, reading: &Reading, plan: &Plan) -> Self {
         let existing = reading.program.insts().len();
         let locate = |site| match site {
-            Site::Function => reading.function.location(),
             Site::Inst(inst) if inst.index() >= existing => {
                 let memset = &plan.memsets[inst.index() - existing];
                 reading.op(memset.before).location()
             }
-            Site::Inst(inst) => reading.op(inst).location(),
-            Site::Alloc(alloc) => reading.alloc_location(alloc),
+            known => site_location(known, reading),
         };
         Self::of(diag, locate)
     }
@@ -57,5 +55,14 @@ impl Message {
                 .map(|(site, text)| (locate(*site), text.clone()))
                 .collect(),
         }
+    }
+}
+
+/// The location of `site` in the function that `reading` holds.
+pub(crate) fn site_location(site: Site, reading: &Reading) -> Location {
+    match site {
+        Site::Function => reading.function.location(),
+        Site::Inst(inst) => reading.op(inst).location(),
+        Site::Alloc(alloc) => reading.alloc_location(alloc),
     }
 }

@@ -14,6 +14,7 @@
 //! | [`diag`] | messages with MLIR locations |
 //! | [`pass`] | one pass on one function, from options to messages |
 //! | [`tile_pass`] | the same for the tile ISA, with [`read::tile`] and [`apply::tile`] |
+//! | [`compare`] | whether two functions are the same but for what passes change |
 //! | [`report`] | the report files |
 //! | [`decode`] | module to the code of the interpreter |
 //! | [`run`] | what `pto-run` does with it |
@@ -25,6 +26,7 @@
 mod accessors;
 mod apply;
 mod bridge;
+mod compare;
 mod decode;
 mod diag;
 mod handle;

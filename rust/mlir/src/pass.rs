@@ -2,14 +2,16 @@
 
 use anyhow::{Result, bail};
 use pto_ir::{Diag, Interval, Plan, Program, Severity, Target};
+use pto_passes::validate::{Difference, Place};
 use pto_passes::{
     alloc_psum, legalize_acc, mark_first, order_column_tiles, reset_acc, validate, verify_acc,
 };
 
 use crate::apply::apply;
 use crate::bridge::ffi;
-use crate::diag::Message;
-use crate::handle::Op;
+use crate::compare::same_operations;
+use crate::diag::{Message, site_location};
+use crate::handle::{Attribute, Op};
 use crate::read::{Detail, Reading, read};
 use crate::report;
 use crate::tile_pass;
@@ -192,14 +194,94 @@ pub(crate) fn run(
     target: &str,
     options: &ffi::Options,
 ) -> ffi::Outcome {
-    match try_run(choice, function, target, options) {
-        Ok(outcome) => outcome,
-        Err(messages) => ffi::Outcome {
-            failed: true,
-            messages: messages.into_iter().map(Into::into).collect(),
-            ..ffi::Outcome::default()
-        },
+    try_run(choice, function, target, options).unwrap_or_else(failed)
+}
+
+/// Compares the values of `function` with those of `original`, for the target called `target`.
+pub(crate) fn compare(original: Op, function: Op, target: &str, sticky: bool) -> ffi::Outcome {
+    let result = try_compare(original, function, target, sticky);
+    result.map_or_else(failed, |()| ffi::Outcome::default())
+}
+
+fn failed(messages: Vec<Message>) -> ffi::Outcome {
+    ffi::Outcome {
+        failed: true,
+        messages: messages.into_iter().map(Into::into).collect(),
+        ..ffi::Outcome::default()
     }
+}
+
+/// An error at `function` as a whole.
+fn at_function(function: Op, sentence: String) -> Vec<Message> {
+    vec![Message {
+        severity: Severity::Error,
+        name: "",
+        location: function.location(),
+        text: sentence,
+        notes: Vec::new(),
+    }]
+}
+
+/// The target called `target`, the default one where it is empty.
+fn target_of(function: Op, target: &str) -> Result<&'static Target, Vec<Message>> {
+    let name = match target {
+        "" => Target::DEFAULT,
+        named => named,
+    };
+    target_named(name).map_err(|error| at_function(function, error.to_string()))
+}
+
+fn try_compare(original: Op, function: Op, target: &str, sticky: bool) -> Result<(), Vec<Message>> {
+    let target = target_of(function, target)?;
+    same_signature(original, function)?;
+    let (before, after) = (
+        read(original, Detail::Exact)?,
+        read(function, Detail::Exact)?,
+    );
+    let options = validate::Options { sticky };
+    validate::compare(&before.program, &after.program, target, options).map_err(|all| {
+        let messages = all
+            .iter()
+            .map(|difference| two_sided(difference, &before, &after));
+        messages.collect::<Vec<_>>()
+    })?;
+    same_operations(original, function).map_err(|message| vec![*message])
+}
+
+/// Functions of one type, both with a body or both without.
+fn same_signature(original: Op, function: Op) -> Result<(), Vec<Message>> {
+    let of = |op: Op| op.attribute("function_type").map(Attribute::key);
+    let has_body = |op: Op| op.region_count() > 0 && op.first_block(0).is_some();
+    let expected = if of(original) != of(function) {
+        "the type"
+    } else if has_body(original) != has_body(function) {
+        "a body or none"
+    } else {
+        return Ok(());
+    };
+    let sentence = format!("expected {expected} as in the original, found another");
+    let mut message = Message::error("pto:not-comparable", function.location(), &sentence);
+    let note = "the original is here".to_owned();
+    message.notes.push((original.location(), note));
+    Err(vec![message])
+}
+
+/// A difference between two functions as a message.
+fn two_sided(difference: &Difference, before: &Reading, after: &Reading) -> Message {
+    let locate = |place| match place {
+        Place::Before(site) => site_location(site, before),
+        Place::After(site) => site_location(site, after),
+    };
+    let mut message = Message::error(
+        difference.tag,
+        locate(difference.place),
+        &difference.message,
+    );
+    let notes = difference.notes.iter();
+    message
+        .notes
+        .extend(notes.map(|(place, text)| (locate(*place), text.clone())));
+    message
 }
 
 fn try_run(
@@ -208,23 +290,10 @@ fn try_run(
     target: &str,
     options: &ffi::Options,
 ) -> Result<ffi::Outcome, Vec<Message>> {
-    let fail = |sentence: String| {
-        vec![Message {
-            severity: Severity::Error,
-            name: "",
-            location: function.location(),
-            text: sentence,
-            notes: Vec::new(),
-        }]
-    };
     if target == tile_pass::TARGET && choice.runs_on_tiles() {
         return tile_pass::run(choice, function, options);
     }
-    let target = match target {
-        "" => Target::DEFAULT,
-        named => named,
-    };
-    let target = target_named(target).map_err(|error| fail(error.to_string()))?;
+    let target = target_of(function, target)?;
     let reading = read(function, choice.detail())?;
     let plan = choice
         .plan(&reading.program, target)
@@ -241,7 +310,7 @@ fn try_run(
     }
     if let Some(text) = &plan.report {
         report::write(&options.report_dir, function, text)
-            .map_err(|error| fail(format!("{error:#} [pto:report-dir]")))?;
+            .map_err(|error| at_function(function, format!("{error:#} [pto:report-dir]")))?;
     }
     let outcome = ffi::Outcome {
         changed: !plan.is_empty(),

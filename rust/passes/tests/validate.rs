@@ -6,8 +6,8 @@
     reason = "a test stops at the first surprise"
 )]
 
-use pto_ir::{Diag, Program, Target};
-use pto_passes::validate::{Options, validate};
+use pto_ir::{Diag, InstId, Program, Site, Target};
+use pto_passes::validate::{self, Options, Place, validate};
 use pto_testkit::generate::{Profile, Recipe, recipe, shrink};
 use pto_testkit::properties::validation_agrees;
 use pto_testkit::text::parse;
@@ -114,15 +114,15 @@ fn other_programs_are_refused() {
         (
             "mm a; read a",
             "mm a acc<start>; read b",
-            "pto:not-equivalent",
+            "pto:not-comparable",
         ),
-        ("mm a; read a", "mm a acc<start>", "pto:not-equivalent"),
-        ("mm a", "mma a acc<start>", "pto:not-equivalent"),
-        ("mm a", "mm a q0..1 acc<start>", "pto:not-equivalent"),
+        ("mm a; read a", "mm a acc<start>", "pto:not-comparable"),
+        ("mm a", "mma a acc<start>", "pto:not-comparable"),
+        ("mm a", "mm a q0..1 acc<start>", "pto:not-comparable"),
         (
             "for 2 { mm a }",
             "for 3 { mm a acc<start> }",
-            "pto:not-equivalent",
+            "pto:not-comparable",
         ),
         ("mm a", "mm a", "pto:auto-flags"),
         (
@@ -135,6 +135,89 @@ fn other_programs_are_refused() {
         let diags = compare(before, after).expect_err(before);
         assert_eq!(diags[0].tag, tag, "{before}");
     }
+}
+
+#[test]
+fn a_difference_names_the_program_of_each_place() {
+    let before = program("mm a; mma a; mma a; read a");
+    let after =
+        program("memset b; mm a acc<start>; mma a acc<none>; mma a acc<start|stop>; read a");
+    let differences = validate::compare(&before, &after, target("trn2"), Options::default());
+    let difference = &differences.expect_err("the last start wipes the sums")[0];
+    let (old, new) = (
+        |index| Place::Before(Site::Inst(InstId::new(index))),
+        |index| Place::After(Site::Inst(InstId::new(index))),
+    );
+    // Entries 0 and 1 are the allocations.
+    assert_eq!(difference.place, new(6));
+    let notes: Vec<(Place, &str)> = difference
+        .notes
+        .iter()
+        .map(|(place, text)| (*place, text.as_str()))
+        .collect();
+    assert_eq!(
+        notes,
+        [
+            (old(5), "the original reads it here"),
+            (old(2), "expected: sum 1 of 3"),
+            (old(3), "expected: sum 2 of 3"),
+            (old(4), "expected: sum 3 of 3"),
+            (new(5), "found: sum 1 of 1"),
+        ]
+    );
+}
+
+#[test]
+fn programs_that_cannot_be_compared_say_why() {
+    for (before, after, message) in [
+        (
+            "mm a; read a; read a",
+            "mm a acc<start|stop>; read a",
+            "expected the 2 reads of psum of the original, found 1",
+        ),
+        (
+            "mm a; read a",
+            "mm a acc<start|stop>; data b; read a",
+            "expected the instructions of the original, but for flags, ordering edges and memsets of \
+             zero, found another",
+        ),
+        (
+            "alloc c bank 1 u0..4; mm a",
+            "alloc c bank 1 u0..2; mm a acc<start|stop>",
+            "expected buffer 2 to be one of 128 partitions and 1024 bytes a partition, as in the \
+             original, found one of 128 partitions and 512 bytes a partition",
+        ),
+        (
+            "mm a",
+            "alloc c bank 1 u0..2; mm a acc<start|stop>",
+            "expected buffer 2 to be none, as in the original, found one of 128 partitions and 512 \
+             bytes a partition",
+        ),
+        (
+            "if { mm a } else { }",
+            "mm a acc<start|stop>",
+            "expected the blocks and regions of the original, found others",
+        ),
+    ] {
+        let diags = compare(before, after).expect_err(before);
+        assert_eq!(diags[0].message, message);
+        assert_eq!(diags[0].tag, "pto:not-comparable");
+    }
+}
+
+#[test]
+fn the_original_needs_no_places() {
+    let before =
+        parse("alloc a unplaced p0..128 b0..1024; mm a; mma a; read a").expect("valid text");
+    let after = program("mm a acc<start>; mma a acc<stop>; read a");
+    let two_buffers = validate::compare(&before, &after, target("trn2"), Options::default());
+    assert!(two_buffers.is_err(), "the result has a second buffer");
+    let after = parse("alloc a bank 3 u0..4; mm a acc<start>; mma a acc<stop>; read a");
+    let after = after.expect("valid text");
+    assert_eq!(
+        validate::compare(&before, &after, target("trn2"), Options::default()),
+        Ok(())
+    );
 }
 
 #[test]

@@ -35,6 +35,12 @@ std::string validateOptions(pto_rust::Pass pass,
 PassResult runOnFunction(pto_rust::Pass pass, Operation *function,
                          StringRef target, const pto_rust::Options &options);
 
+/// Compares the values of `function` with those of `original`, another
+/// function of the same context. `sticky` also runs the machine whose pending
+/// bits outlive the writes of other engines.
+PassResult compareFunctions(Operation *original, Operation *function,
+                            StringRef target, bool sticky);
+
 /// Prints what a run on `function` has to say. `category` is that of remarks.
 void printMessages(const PassResult &result, Operation *function,
                    StringRef category);

@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 //
 // What the reader in Rust asks of upstream's interfaces and the C API of MLIR
-// does not tell: calls, loops, arguments of functions.
+// does not tell: calls, loops, effects, arguments of functions.
 //
 //===----------------------------------------------------------------------===//
 
@@ -28,6 +28,10 @@ bool ptoCallGetPsumBanks(MlirOperation call, uint32_t *mask);
 
 /// Whether the trip count of the loop `op` is a constant. If so it is `trips`.
 bool ptoLoopGetTripCount(MlirOperation op, uint64_t *trips);
+
+/// Whether `op` only makes values: no effects on memory, no regions, not the
+/// end of a block.
+bool ptoOpIsPure(MlirOperation op);
 
 /// What the argument attributes of a function say of one argument in PSUM.
 typedef struct {

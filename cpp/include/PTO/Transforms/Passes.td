@@ -200,4 +200,26 @@ def PTOAllocPsum : PTO_Pass<"pto-alloc-psum"> {
   ];
 }
 
+def PTOValidateAgainst : PTO_Pass<"pto-validate-against"> {
+  let summary = "Prove that another module gives the same values";
+  let description = [{
+    Reads the original from a file and pairs its functions with those it runs on,
+    by their symbols. The original means what its operations say; the others mean
+    what the machine makes of their flags and zero regions. Every value read from
+    PSUM must be the same sum of the same products in the same order. Nothing is
+    changed.
+
+    A file name alone, `--pto-validate-against=before.mlir`, is short for the
+    option `against`.
+  }];
+  let options = [
+    PTO_TargetOption<>,
+    Option<"against", "against", "std::string", /*default=*/"",
+           "The file with the original, text or bytecode">,
+    Option<"sticky", "sticky", "bool", /*default=*/"false",
+           "Also run a machine whose pending bits outlive the writes of other "
+           "engines">
+  ];
+}
+
 #endif // PTO_TRANSFORMS_PASSES

@@ -6,6 +6,7 @@ use smallvec::SmallVec;
 use super::checks::column_group;
 use super::{Extent, Machine};
 use crate::code::{ElementType, MatmulOp};
+use crate::concurrency::Access;
 use crate::formats::Format;
 use crate::memory::{Buffer, Memory, Storage, View};
 use crate::pe;
@@ -56,6 +57,10 @@ impl Machine<'_> {
         self.accesses(op.dst, AccessKind::Write);
         let is_new_weight = self.load_operand(Role::Stationary, op, site)?;
         self.load_operand(Role::Moving, op, site)?;
+        for operand in [op.stationary, op.moving] {
+            let view = &self.views[self.view_base() + operand.index()];
+            self.memory.note_access(view, Access::Read);
+        }
         let group = match self.config.extent {
             Extent::Group => column_group(op.tile, self.config.target),
             Extent::Destination => self.placed_partitions(&dst, &region, site)?,

@@ -13,14 +13,15 @@ mod observe;
 mod scalars;
 mod views;
 
-use pto_ir::Target;
+use pto_ir::{Engine, Target};
 use smallvec::SmallVec;
 
 use entry::run_machine;
 pub use entry::{Array, Input, RunResult, Value, run};
 pub use observe::record;
 
-use crate::code::{Code, FuncId, Inst, ScalarSlot, Slot, ViewSlot};
+use crate::code::{Code, EngineOp, FuncId, Inst, ScalarSlot, Slot, ViewSlot};
+use crate::concurrency::Queue;
 use crate::hazards::HazardPolicy;
 use crate::memory::{BufferId, Memory, View};
 use crate::pe::PeArray;
@@ -135,13 +136,38 @@ impl<'c> Machine<'c> {
                     )));
                 };
                 self.charge(1, site)?;
-                match self.step(inst, pc as u32, site)? {
+                self.begin_instruction(inst, site);
+                let flow = self.step(inst, pc as u32, site)?;
+                self.end_instruction(inst)?;
+                match flow {
                     Flow::Next => pc += 1,
                     Flow::Jump(target) => pc = target as usize,
                     Flow::Frame => break,
                     Flow::End => return Ok(()),
                 }
             }
+        }
+        Ok(())
+    }
+
+    /// Tells who looks for collisions in which queue an instruction is, and what it waits for.
+    fn begin_instruction(&mut self, inst: &Inst, site: SiteId) {
+        let base = self.scalar_base();
+        if let Some(concurrency) = &mut self.memory.psum.concurrency {
+            let (queue, after) = queue_of(inst);
+            let tokens = after.iter().map(|slot| self.scalars[base + slot.index()]);
+            concurrency.begin(queue, tokens, site);
+        }
+    }
+
+    fn end_instruction(&mut self, inst: &Inst) -> Outcome<()> {
+        if self.memory.psum.concurrency.is_none() {
+            return Ok(());
+        }
+        let slot = engine_op(inst).and_then(|op| op.token);
+        let token = self.memory.psum.end_instruction(slot.is_some())?;
+        if let Some(slot) = slot {
+            self.set(slot, token);
         }
         Ok(())
     }
@@ -252,6 +278,26 @@ impl Machine<'_> {
             crate::code::Index::Slot(slot) => self.get(slot) as i64,
         }
     }
+}
+
+/// What an instruction has as an engine operation of the dialect.
+fn engine_op(inst: &Inst) -> Option<&EngineOp> {
+    match inst {
+        Inst::Matmul(matmul) => Some(&matmul.op),
+        Inst::Copy(transfer) => Some(&transfer.op),
+        Inst::Fill(transfer) => Some(&transfer.op),
+        _ => None,
+    }
+}
+
+/// The queue of an instruction, and the tokens it waits for.
+fn queue_of(inst: &Inst) -> (Queue, &[ScalarSlot]) {
+    let queue = match (inst, engine_op(inst)) {
+        (Inst::Matmul(matmul), _) => Queue::Tile(matmul.tile),
+        (_, Some(op)) => Queue::Engine(op.engine),
+        (_, None) => Queue::Engine(Engine::Other),
+    };
+    (queue, engine_op(inst).map_or(&[], |op| &op.after))
 }
 
 /// Calls the function `id`, for the frame stack.

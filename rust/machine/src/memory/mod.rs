@@ -6,13 +6,14 @@
 mod host;
 mod view;
 
-use pto_ir::Placement;
+use pto_ir::{Interval, Placement};
 use smallvec::SmallVec;
 
 pub(crate) use host::HostBuffer;
 pub(crate) use view::{Dim, View};
 
 use crate::code::ElementType;
+use crate::concurrency::Access;
 use crate::psum::{PeWrite, Psum, PsumBuffer, Region, cell_type};
 use crate::report::{Outcome, Report, SiteId};
 
@@ -183,6 +184,7 @@ impl Memory {
             if let Some(buffer) = self.buffers[slot].take() {
                 self.live_bytes -= buffer.bytes();
                 self.free.push(slot as u32);
+                self.forget(buffer.serial);
             }
         }
         self.collect_at = COLLECT_AFTER + 2 * self.live_bytes;
@@ -191,10 +193,17 @@ impl Memory {
     /// Ends the life of the buffer of `view`.
     pub(crate) fn deallocate(&mut self, view: &View, site: SiteId) -> Outcome<()> {
         let buffer = self.buffer_mut(view, site)?;
-        let bytes = buffer.bytes();
+        let (bytes, serial) = (buffer.bytes(), buffer.serial);
         buffer.storage = Storage::Freed(site);
         self.live_bytes -= bytes;
+        self.forget(serial);
         Ok(())
+    }
+
+    fn forget(&mut self, serial: u64) {
+        if let Some(concurrency) = &mut self.psum.concurrency {
+            concurrency.forget(serial);
+        }
     }
 
     /// The buffer of `view`, unless it was freed.
@@ -230,6 +239,7 @@ impl Memory {
     pub(crate) fn read(&mut self, view: &View, site: SiteId, out: &mut Vec<u8>) -> Outcome<()> {
         out.clear();
         self.check_defined(view, site)?;
+        self.note_access(view, Access::Read);
         let Self { psum, words, .. } = self;
         let buffer = self
             .buffers
@@ -309,6 +319,7 @@ impl Memory {
     /// Writes the packed elements `bytes` to `view`.
     pub(crate) fn write(&mut self, view: &View, bytes: &[u8], site: SiteId) -> Outcome<()> {
         self.buffer(view, site)?;
+        self.note_access(view, Access::Write);
         let Self {
             psum,
             words,
@@ -337,8 +348,27 @@ impl Memory {
         Ok(())
     }
 
+    /// The instruction at hand touches the elements of `view`, if its buffer is outside PSUM: what
+    /// is inside tells its cells itself.
+    pub(crate) fn note_access(&mut self, view: &View, access: Access) {
+        let Some(concurrency) = &mut self.psum.concurrency else {
+            return;
+        };
+        let buffer = self.buffers.get(view.buffer.0 as usize);
+        let (Some(Some(buffer)), Some((low, high))) = (buffer, view.extent()) else {
+            return;
+        };
+        if matches!(buffer.storage, Storage::Host(_)) {
+            // Views lie within their buffers; what is beyond the last number counts as the last.
+            let bound = |element: i128| element.clamp(0, i128::from(u32::MAX) - 1) as u32;
+            let elements = Interval::new(bound(low), bound(high) + 1);
+            concurrency.buffer(buffer.serial, elements, access);
+        }
+    }
+
     /// Reads one element.
     pub(crate) fn load(&mut self, view: &View, at: usize, site: SiteId) -> Outcome<u64> {
+        self.note_access(&view.one(at), Access::Read);
         let Self { psum, words, .. } = self;
         let buffer = self
             .buffers
@@ -368,6 +398,7 @@ impl Memory {
 
     /// Writes one element.
     pub(crate) fn store(&mut self, view: &View, at: usize, bits: u64, site: SiteId) -> Outcome<()> {
+        self.note_access(&view.one(at), Access::Write);
         let Self { psum, buffers, .. } = self;
         let buffer = buffers
             .get_mut(view.buffer.0 as usize)

@@ -78,6 +78,15 @@ impl View {
         len
     }
 
+    /// Element number `at` of the buffer alone.
+    pub(crate) fn one(&self, at: usize) -> Self {
+        Self {
+            buffer: self.buffer,
+            offset: at as i64,
+            dims: SmallVec::new(),
+        }
+    }
+
     /// The lowest and the highest element number, if there are elements.
     pub(crate) fn extent(&self) -> Option<(i128, i128)> {
         let (mut low, mut high) = (i128::from(self.offset), i128::from(self.offset));

@@ -22,6 +22,7 @@ pub(crate) use physical::{PeWrite, Physical, Region};
 pub(crate) use plane::cell_type;
 
 use crate::code::ElementType;
+use crate::concurrency::{Access, Concurrency};
 use crate::hazards::{HazardLog, HazardPolicy};
 use crate::pe::CellType;
 use crate::report::{Outcome, Report, SiteId};
@@ -60,6 +61,8 @@ pub(crate) struct Psum {
     reference: bool,
     physical: Option<Physical>,
     hazards: HazardLog,
+    /// Where collisions are looked for.
+    pub(crate) concurrency: Option<Concurrency>,
     /// Words of one model, to compare with those of another.
     other: Vec<u32>,
     /// Buffers allocated so far.
@@ -75,6 +78,8 @@ impl Psum {
         Self {
             target,
             reference: meanings.reference,
+            concurrency: (policy == HazardPolicy::Async && physical.is_some())
+                .then(|| Concurrency::new(target)),
             physical,
             hazards: HazardLog::new(policy),
             other: Vec::new(),
@@ -86,6 +91,14 @@ impl Psum {
     /// Whether addresses matter: the machine is among the meanings.
     pub(crate) fn is_physical(&self) -> bool {
         self.physical.is_some()
+    }
+
+    /// The instruction that [`Concurrency::begin`] began is done; its token.
+    pub(crate) fn end_instruction(&mut self, has_token: bool) -> Outcome<u64> {
+        match &mut self.concurrency {
+            Some(concurrency) => concurrency.end(has_token, &mut self.hazards),
+            None => Ok(0),
+        }
     }
 
     /// The hazards that did not end the run.
@@ -167,6 +180,12 @@ impl Psum {
         if let (Some(placed), Some(physical)) = (self.placed(buffer, region), &mut self.physical) {
             // A fresh cell is overwritten by what means to add: nothing of its own was lost.
             let needs = |cells: &Region| buffer.reference.has_values(&own(buffer, target, cells));
+            if let Some(concurrency) = &mut self.concurrency {
+                if write.flags.starts() || write.flags.accumulates() {
+                    concurrency.zero_region(write.window, write.group);
+                }
+                concurrency.psum(&placed, Access::Write);
+            }
             let outcome = physical.pe_write(&placed, write, needs, &mut self.hazards);
             self.record(buffer, region, |recorder, physical, placed| {
                 recorder.pe_write(physical, placed, buffer.serial, write);
@@ -189,6 +208,9 @@ impl Psum {
         let Some(placed) = self.placed(buffer, region) else {
             return Ok(());
         };
+        if let Some(concurrency) = &mut self.concurrency {
+            concurrency.psum(&placed, Access::Write);
+        }
         let Some(physical) = &mut self.physical else {
             return Ok(());
         };
@@ -223,6 +245,9 @@ impl Psum {
         let Some(physical) = &mut self.physical else {
             return Ok(());
         };
+        if let Some(concurrency) = &mut self.concurrency {
+            concurrency.psum(&placed, Access::Read);
+        }
         let sites = (site, buffer.reference.site());
         let target = self.target;
         let needs = |cells: &Region| buffer.reference.has_values(&own(buffer, target, cells));

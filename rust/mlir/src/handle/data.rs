@@ -94,6 +94,11 @@ impl Attribute {
         (!raw.ptr.is_null()).then_some(Self(raw))
     }
 
+    /// A key that is equal for equal attributes.
+    pub(crate) fn key(self) -> Key {
+        self.0.ptr as Key
+    }
+
     /// The entries of an `array<i64: ...>`.
     pub(crate) fn i64_array(self) -> Option<Vec<i64>> {
         if !unsafe { mlirAttributeIsADenseI64Array(self.0) } {

@@ -171,6 +171,21 @@ impl Op {
         Attribute::from_option(attribute)
     }
 
+    /// Name and value of every attribute, inherent or discardable, whose name is not in `without`:
+    /// equal keys are equal attributes.
+    pub(crate) fn attribute_keys(self, without: &[&str]) -> Vec<(Key, Key)> {
+        let count = unsafe { mlirOperationGetNumAttributes(self.0) };
+        let attributes =
+            (0..count).map(|index| unsafe { mlirOperationGetAttribute(self.0, index) });
+        attributes
+            .filter(|named| {
+                let name = string_of(unsafe { mlirIdentifierStr(named.name) });
+                !without.contains(&name.as_str())
+            })
+            .map(|named| (named.name.ptr as Key, named.attribute.ptr as Key))
+            .collect()
+    }
+
     pub(crate) fn has_mark(self, name: &str) -> bool {
         let attribute =
             unsafe { mlirOperationGetDiscardableAttributeByName(self.0, string_ref(name)) };
@@ -243,6 +258,11 @@ impl Op {
     /// The effects on what operand `index` refers to: see [`accessors::effect`].
     pub(crate) fn operand_effects(self, index: usize) -> u32 {
         unsafe { accessors::ptoOpOperandEffects(self.0, index as u32) }
+    }
+
+    /// Whether it only makes values: no effects, no regions, not the end of a block.
+    pub(crate) fn is_pure(self) -> bool {
+        unsafe { accessors::ptoOpIsPure(self.0) }
     }
 
     pub(crate) fn is_call(self) -> bool {

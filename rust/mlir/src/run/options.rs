@@ -120,6 +120,8 @@ impl From<ExtentName> for Extent {
 pub(crate) enum HazardsName {
     /// Those that are errors end the run, the others are warnings
     Error,
+    /// The same, and instructions that may collide because nothing orders them
+    Async,
     /// All are warnings
     Warn,
     /// None is reported
@@ -130,6 +132,7 @@ impl From<HazardsName> for HazardPolicy {
     fn from(name: HazardsName) -> Self {
         match name {
             HazardsName::Error => Self::Error,
+            HazardsName::Async => Self::Async,
             HazardsName::Warn => Self::Warn,
             HazardsName::Off => Self::Off,
         }

@@ -1,6 +1,6 @@
 //! Which instruction of one program is which of the other.
 
-use pto_ir::{AccessId, Alloc, BlockId, InstId, Op, Program, Use, UseKind};
+use pto_ir::{AccessId, Alloc, AllocId, BlockId, InstId, Op, Program, Use, UseKind};
 
 /// One step of both programs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,26 +15,28 @@ pub(super) enum Pair {
 
 /// Why two programs cannot be compared: they differ in more than memsets of zero, flags and edges.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Different {
-    /// The entry of the original without a counterpart, if there is one.
-    pub(super) before: Option<InstId>,
-    /// The entry of the result at that place, if there is one.
-    pub(super) after: Option<InstId>,
+pub(super) enum Different {
+    /// The buffers, from this one on.
+    Buffers(AllocId),
+    /// Where control goes.
+    Flow,
+    /// The entries of a block: the first of the original without a counterpart, if there is one, and
+    /// what the result has in its place.
+    Entries(Option<InstId>, Option<InstId>),
 }
 
-/// Pairs the entries of every block, in order. Blocks and regions must be the same.
+/// Pairs the entries of every block, in order. Blocks and regions must be the same, and the buffers,
+/// but for where they lie.
 pub(super) fn pair_blocks(before: &Program, after: &Program) -> Result<Vec<Vec<Pair>>, Different> {
-    let none = Different {
-        before: None,
-        after: None,
-    };
-    let same_place = |a: &Alloc, b: &Alloc| {
-        (a.space, a.partitions, a.bytes, a.placement, a.escapes)
-            == (b.space, b.partitions, b.bytes, b.placement, b.escapes)
+    let is_same = |a: &Alloc, b: &Alloc| {
+        (a.space, a.partitions, a.bytes, a.escapes) == (b.space, b.partitions, b.bytes, b.escapes)
     };
     let (buffers, others) = (before.allocs(), after.allocs());
-    let same_buffers =
-        buffers.len() == others.len() && buffers.iter().zip(others).all(|(a, b)| same_place(a, b));
+    let pairs = buffers.iter().zip(others);
+    let same = pairs.take_while(|(a, b)| is_same(a, b)).count();
+    if same < buffers.len().max(others.len()) {
+        return Err(Different::Buffers(AllocId::new(same)));
+    }
     let same_flow = before.blocks().len() == after.blocks().len()
         && before.regions().len() == after.regions().len()
         && before
@@ -42,8 +44,8 @@ pub(super) fn pair_blocks(before: &Program, after: &Program) -> Result<Vec<Vec<P
             .iter()
             .zip(after.blocks())
             .all(|(a, b)| a.successors == b.successors);
-    if !same_buffers || !same_flow {
-        return Err(none);
+    if !same_flow {
+        return Err(Different::Flow);
     }
     let blocks = (0..before.blocks().len()).map(BlockId::new);
     blocks
@@ -71,7 +73,7 @@ fn pair_block(before: &Program, after: &Program, block: BlockId) -> Result<Vec<P
                 pairs.push(Pair::Before(b));
                 old.next();
             }
-            (before, after) => return Err(Different { before, after }),
+            (before, after) => return Err(Different::Entries(before, after)),
         }
     }
 }

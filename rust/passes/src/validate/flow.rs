@@ -9,10 +9,11 @@
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
-use pto_ir::AllocId;
+use pto_ir::{AllocId, Program};
 use rustc_hash::FxHashMap;
 
 use crate::verify_acc::flow::{Node, graph};
+use crate::verify_acc::needs::Needs;
 
 use super::align::Pair;
 use super::rects::{Rect, Rects};
@@ -27,11 +28,12 @@ pub(super) fn run(
     values: &mut Values,
 ) -> Option<Mismatch> {
     let nodes = graph(sides.before, true);
+    let needs = Needs::new(sides.before, &nodes);
     let stretches = stretches(sides, &nodes, blocks);
     let mut sources: Vec<Vec<usize>> = vec![Vec::new(); nodes.len()];
     for (from, node) in nodes.iter().enumerate() {
         for edge in &node.edges {
-            if !sources[edge.to].contains(&from) {
+            if sources[edge.to].last() != Some(&from) {
                 sources[edge.to].push(from);
             }
         }
@@ -55,12 +57,17 @@ pub(super) fn run(
             .filter_map(|&from| after[from].as_ref());
         let incoming: Vec<&State> = start.into_iter().chain(ends).collect();
         let old = before[index].as_ref();
+        let is_needed = |alloc| needs.is_needed_in(alloc, index);
         let mut state = match incoming.as_slice() {
             [] => continue,
-            [one] => (*one).clone(),
+            [one] => {
+                let mut state = (*one).clone();
+                state.buffers.retain(|&alloc, _| is_needed(alloc));
+                state
+            }
             several => {
-                let met = meet(sides, old, several, values);
-                if old.is_some_and(|old| is_same(old, &met)) {
+                let met = meet(sides, old, several, is_needed, values);
+                if old.is_some_and(|old| is_same(sides.before, old, &met)) {
                     continue;
                 }
                 met
@@ -109,7 +116,14 @@ fn run_node(
 }
 
 /// The state in which `incoming` meet. `old` is what it was when this was last computed.
-fn meet(sides: &Sides<'_>, old: Option<&State>, incoming: &[&State], values: &mut Values) -> State {
+/// Buffers that are not needed from here on are left out.
+fn meet(
+    sides: &Sides<'_>,
+    old: Option<&State>,
+    incoming: &[&State],
+    is_needed: impl Fn(AllocId) -> bool,
+    values: &mut Values,
+) -> State {
     values.begin_meeting();
     let mut met = incoming[0].clone();
     for (index, bank) in met.banks.iter_mut().enumerate() {
@@ -121,33 +135,32 @@ fn meet(sides: &Sides<'_>, old: Option<&State>, incoming: &[&State], values: &mu
             }));
         }
     }
-    for index in 0..met.buffers.len() {
+    let written: BTreeSet<AllocId> = incoming
+        .iter()
+        .flat_map(|state| state.buffers.keys().copied())
+        .filter(|&alloc| is_needed(alloc))
+        .collect();
+    met.buffers.clear();
+    for alloc in written {
         let all: Vec<_> = incoming
             .iter()
-            .filter_map(|s| s.buffers[index].as_ref())
+            .map(|state| state.all_of(sides.before, alloc))
             .collect();
-        let [first, rest @ ..] = all.as_slice() else {
-            continue;
-        };
         let is_mixed = |cells: &Rects<BufferCell>| cells.all().iter().any(|c| c.state.is_mixed());
-        if rest.iter().all(|other| Rc::ptr_eq(other, first)) && !is_mixed(first) {
+        let is_shared = all.iter().all(|other| Rc::ptr_eq(other, &all[0]));
+        if is_shared && !is_mixed(&all[0]) {
+            met.buffers.insert(alloc, all[0].clone());
             continue;
         }
-        let before = old.and_then(|old| old.buffers[index].as_deref());
-        let mut cells = meet_rects(before, &all, |old, cells| {
+        let before = old.map(|old| old.all_of(sides.before, alloc));
+        let all: Vec<_> = all.iter().collect();
+        let mut cells = meet_rects(before.as_deref(), &all, |old, cells| {
             meet_buffer_cells(old, cells, values)
         });
         if is_mixed(&cells) {
-            settle_mixed(
-                sides,
-                AllocId::new(index),
-                &mut cells,
-                incoming,
-                &met,
-                values,
-            );
+            settle_mixed(sides, alloc, &mut cells, incoming, &met, values);
         }
-        met.buffers[index] = Some(Rc::new(cells));
+        met.buffers.insert(alloc, Rc::new(cells));
     }
     met
 }
@@ -172,7 +185,7 @@ fn settle_mixed(
             for part in mixed {
                 let (partitions, columns) = piece.in_bank(part.partitions, part.bytes);
                 let is_right = |machine: usize, state: &State| {
-                    let buffer = state.buffers[alloc.index()].as_ref();
+                    let buffer = state.buffer(alloc);
                     let wanted = buffer.and_then(|cells| at(cells, &part));
                     let found = state.banks[piece.bank as usize]
                         .meeting(partitions, columns)
@@ -255,12 +268,12 @@ fn meet_bank_cells(old: Option<&BankCell>, cells: &[BankCell], values: &mut Valu
 }
 
 /// Whether two states tell the same cells apart: values may have other names.
-fn is_same(old: &State, new: &State) -> bool {
+fn is_same(program: &Program, old: &State, new: &State) -> bool {
     let mut names = Names::default();
-    let buffers = old.buffers.iter().zip(&new.buffers);
-    let mut same_buffers = buffers.filter_map(|(old, new)| Some((old.as_ref()?, new.as_ref()?)));
-    same_buffers.all(|(old, new)| {
-        all_parts(old, new, |old, new| {
+    let written: BTreeSet<&AllocId> = old.buffers.keys().chain(new.buffers.keys()).collect();
+    written.into_iter().all(|&alloc| {
+        let (old, new) = (old.all_of(program, alloc), new.all_of(program, alloc));
+        all_parts(&old, &new, |old, new| {
             (old.may_be_fresh, old.may_be_written) == (new.may_be_fresh, new.may_be_written)
                 && names.agree(old.value, new.value)
                 && old

@@ -15,7 +15,8 @@
 //! The **original** means what its operations say, buffer by buffer: a `tmatmul` overwrites, a
 //! `tmatmul_acc` overwrites fresh cells and adds to others. Its flags are not looked at. The
 //! **result** means what the machine does with its flags and zero regions, bank by bank, started from
-//! poisoned memory. The two may differ in flags, regions, ordering edges and memsets of zero only.
+//! poisoned memory. The two may differ in flags, regions, ordering edges, memsets of zero, and
+//! where the buffers lie.
 //! Every read of the result, and every escaping buffer at its end, must hold the value that it has in
 //! the original: under both meanings of START, and both readings of the partitions it acts on.
 //!
@@ -40,7 +41,8 @@
 //!
 //! # What is diagnosed
 //!
-//! `pto:not-equivalent`; and what stops the comparison: `pto:unplaced`, `pto:auto-flags`,
+//! `pto:not-equivalent`, with both lists; and what stops the comparison: `pto:not-comparable` where
+//! the programs differ in more than they may, `pto:unplaced`, `pto:auto-flags`, `pto:target-limit`,
 //! `pto:accumulator-elsewhere`.
 //!
 //! # Left out
@@ -56,17 +58,16 @@ mod place;
 mod rects;
 mod run;
 mod state;
+mod tell;
 mod value;
 
 use pto_ir::{AllocId, Diag, InstId, Op, Program, Site, Target};
 
-use rustc_hash::FxHashSet;
-
-use align::{Different, Pair};
+use align::Pair;
 use place::Places;
-use run::{Machine, Mismatch, Sides, site};
+use run::{Machine, Mismatch, Sides};
 use state::State;
-use value::{Origin, Value, Values};
+use value::Values;
 
 /// What to check.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -95,9 +96,62 @@ impl Options {
     }
 }
 
-/// Compares `after`, run on the machines, with the meaning of `before`.
+/// A place in one of two programs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// In the original.
+    Before(Site),
+    /// In the result.
+    After(Site),
+}
+
+/// What differs, or why two programs cannot be compared. A sentence, its tag, and notes, as in a
+/// [`Diag`], but each place names its program.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Difference {
+    /// The tag.
+    pub tag: &'static str,
+    /// Where.
+    pub place: Place,
+    /// The sentence, without the tag.
+    pub message: String,
+    /// Further places that explain it.
+    pub notes: Vec<(Place, String)>,
+}
+
+impl Difference {
+    fn new(tag: &'static str, place: Place, message: impl Into<String>) -> Self {
+        let (message, notes) = (message.into(), Vec::new());
+        Self {
+            tag,
+            place,
+            message,
+            notes,
+        }
+    }
+
+    fn with_note(mut self, place: Place, message: impl Into<String>) -> Self {
+        self.notes.push((place, message.into()));
+        self
+    }
+
+    /// As a diagnostic about programs that have the same ids.
+    fn into_diag(self) -> Diag {
+        let site = |place| match place {
+            Place::Before(site) | Place::After(site) => site,
+        };
+        let own = site(self.place);
+        let mut diag = Diag::error(self.tag, own, self.message);
+        let notes = self.notes.into_iter();
+        let notes = notes.map(|(place, text)| (site(place), text));
+        diag.notes.extend(notes.filter(|(site, _)| *site != own));
+        diag
+    }
+}
+
+/// Compares `after`, run on the machines, with the meaning of `before`, of which it was made: entries
+/// have the same ids in both, and what is new has ids after those.
 ///
-/// The diagnostics refer to instructions of `before`, except those of memsets that only `after` has.
 /// On a target without group flags there is nothing to compare.
 ///
 /// # Errors
@@ -109,23 +163,37 @@ pub fn validate(
     target: &Target,
     options: Options,
 ) -> Result<(), Vec<Diag>> {
+    let told = |all: Vec<Difference>| all.into_iter().map(Difference::into_diag).collect();
+    compare(before, after, target, options).map_err(told)
+}
+
+/// As [`validate`], of two programs that need not have anything to do with each other.
+///
+/// # Errors
+///
+/// The first read that differs, or why the two cannot be compared.
+pub fn compare(
+    before: &Program,
+    after: &Program,
+    target: &Target,
+    options: Options,
+) -> Result<(), Vec<Difference>> {
     if before.body().is_none() || after.body().is_none() || !target.has_group_flags {
         return Ok(());
     }
-    let blocks = align::pair_blocks(before, after).map_err(|different| vec![tell(different)])?;
+    let told = |different| vec![tell::different(before, after, different)];
+    let blocks = align::pair_blocks(before, after).map_err(told)?;
     let obstacles = obstacles(after, target);
     if !obstacles.is_empty() {
         return Err(obstacles);
     }
-    let places = |program| Places::new(program, target).map_err(|alloc| vec![unplaced(alloc)]);
     let machines = options.machines();
     let sides = Sides {
         before,
         after,
         target,
         machines: &machines,
-        old_places: places(before)?,
-        new_places: places(after)?,
+        new_places: Places::new(after, target).map_err(|alloc| vec![unplaced(alloc)])?,
     };
     let mut values = Values::default();
     let is_line = before.blocks().len() == 1 && before.regions().len() == 1;
@@ -139,7 +207,7 @@ pub fn validate(
         flow::run(&sides, &blocks, &mut values)
     };
     match mismatch {
-        Some(mismatch) => Err(vec![tell_mismatch(&sides, &mismatch, &values)]),
+        Some(mismatch) => Err(vec![tell::mismatch(&sides, &mismatch, &blocks, &values)]),
         None => Ok(()),
     }
 }
@@ -156,123 +224,37 @@ fn straight_line(sides: &Sides<'_>, pairs: &[Pair], values: &mut Values) -> Opti
 }
 
 /// Matmuls of the result that no machine can run.
-fn obstacles(after: &Program, target: &Target) -> Vec<Diag> {
+fn obstacles(after: &Program, target: &Target) -> Vec<Difference> {
     let mut diags = Vec::new();
     for (index, inst) in after.insts().iter().enumerate() {
         let Op::Matmul(matmul) = &inst.op else {
             continue;
         };
-        let site = Site::Inst(InstId::new(index));
-        let buffer = Site::Alloc(after.access(matmul.dst).alloc);
-        let diag = if matmul.flags.is_none() && !matmul.is_predicated() {
+        let flags = matmul.flags.unwrap_or_default();
+        let (tag, message) = if matmul.flags.is_none() && !matmul.is_predicated() {
             let message = "expected accumulate flags in the result, found a matmul without";
-            Diag::error("pto:auto-flags", site, message)
+            ("pto:auto-flags", message.to_owned())
         } else if matmul
             .accumulator
             .is_some_and(|accumulator| accumulator != matmul.dst)
         {
             let message = "expected the accumulator to be the destination, found other cells";
-            Diag::error("pto:accumulator-elsewhere", site, message)
-        } else if !matmul
-            .flags
-            .unwrap_or_default()
-            .is_legal(target.has_accumulate)
-        {
-            let name = target.name;
-            let message = format!("expected flags that {name} has, found others");
-            Diag::error("pto:target-limit", site, message)
+            ("pto:accumulator-elsewhere", message.to_owned())
+        } else if !flags.is_legal(target.has_accumulate) {
+            let message = format!("expected flags that {} has, found {flags}", target.name);
+            ("pto:target-limit", message)
         } else {
             continue;
         };
-        diags.push(diag.with_note(buffer, "the buffer is allocated here"));
+        let place = |site| Place::After(site);
+        let difference = Difference::new(tag, place(Site::Inst(InstId::new(index))), message);
+        let buffer = place(Site::Alloc(after.access(matmul.dst).alloc));
+        diags.push(difference.with_note(buffer, "the buffer is allocated here"));
     }
     diags
 }
 
-fn unplaced(alloc: AllocId) -> Diag {
+fn unplaced(alloc: AllocId) -> Difference {
     let message = "expected a buffer that lies in psum, found one that does not, or not wholly";
-    Diag::error("pto:unplaced", Site::Alloc(alloc), message)
-}
-
-fn tell(different: Different) -> Diag {
-    let site = different.before.map_or(Site::Function, Site::Inst);
-    let message = "expected the result to differ in flags, ordering edges and memsets only, found \
-                   another difference";
-    let diag = Diag::error("pto:not-equivalent", site, message);
-    match different.after {
-        Some(after) => diag.with_note(Site::Inst(after), "the result has this here"),
-        None => diag,
-    }
-}
-
-fn tell_mismatch(sides: &Sides<'_>, mismatch: &Mismatch, values: &Values) -> Diag {
-    let Mismatch {
-        alloc,
-        partitions,
-        bytes,
-        machine,
-        ..
-    } = *mismatch;
-    let (expected, found) = (mismatch.expected, mismatch.found);
-    let machine = sides.machines[machine];
-    let extent = if machine.group_extent {
-        "column group"
-    } else {
-        "destination"
-    };
-    let place = mismatch.read.map_or(Site::Alloc(alloc), Site::Inst);
-    let message = format!(
-        "expected {}, found {}: partitions {partitions}, bytes {bytes} of the buffer (under {}, \
-         regions of the {extent})",
-        describe(values, expected),
-        describe(values, found),
-        machine.name,
-    );
-    let mut diag = Diag::error("pto:not-equivalent", place, message);
-    for (inst, words) in differing_sums(values, expected, found) {
-        diag = diag.with_note(Site::Inst(inst), words);
-    }
-    for (writer, words) in [
-        (
-            mismatch.expected_writer,
-            "the value that is expected was written here",
-        ),
-        (mismatch.found_writer, "the cells were last written here"),
-    ] {
-        if let Some(inst) = site(writer) {
-            diag = diag.with_note(Site::Inst(inst), words);
-        }
-    }
-    diag
-}
-
-fn describe(values: &Values, value: Value) -> String {
-    let (origin, sums) = values.list(value);
-    let base = match origin {
-        Origin::Zero => "zero",
-        Origin::Poison => "undefined data",
-        Origin::Argument(_) => "the argument's data",
-        Origin::Data(_, usize::MAX) => "what a call left",
-        Origin::Data(..) => "data of another engine",
-        Origin::Meeting | Origin::Sum(..) => "a value that depends on the path",
-    };
-    match (sums.len(), origin) {
-        (0, _) => base.to_owned(),
-        (1, Origin::Zero) => "one sum".to_owned(),
-        (count, Origin::Zero) => format!("{count} sums"),
-        (1, _) => format!("one sum on {base}"),
-        (count, _) => format!("{count} sums on {base}"),
-    }
-}
-
-/// The first matmuls that only one of two values contains.
-fn differing_sums(values: &Values, expected: Value, found: Value) -> Vec<(InstId, &'static str)> {
-    let (wanted, had) = (values.list(expected).1, values.list(found).1);
-    let only = |list: &[InstId], other: &[InstId]| {
-        let known: FxHashSet<InstId> = other.iter().copied().collect();
-        list.iter().copied().find(|inst| !known.contains(inst))
-    };
-    let missing = only(&wanted, &had).map(|inst| (inst, "this sum is missing"));
-    let extra = only(&had, &wanted).map(|inst| (inst, "this sum should not be there"));
-    missing.into_iter().chain(extra).collect()
+    Difference::new("pto:unplaced", Place::After(Site::Alloc(alloc)), message)
 }

@@ -25,8 +25,9 @@ pub(super) struct Machine {
 /// A read that differs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Mismatch {
-    /// The reading instruction of the original; nothing for the end of the function.
-    pub(super) read: Option<InstId>,
+    /// The reading instruction of the original and of the result; nothing for the end of the
+    /// function.
+    pub(super) read: Option<(InstId, InstId)>,
     pub(super) alloc: AllocId,
     pub(super) partitions: Interval,
     pub(super) bytes: Interval,
@@ -44,7 +45,6 @@ pub(super) struct Sides<'a> {
     pub(super) after: &'a Program,
     pub(super) target: &'a Target,
     pub(super) machines: &'a [Machine],
-    pub(super) old_places: Places,
     pub(super) new_places: Places,
 }
 
@@ -79,7 +79,7 @@ impl Sides<'_> {
                 None
             }
             Pair::Both(old, new) => {
-                let mismatch = self.reads(old, state);
+                let mismatch = self.reads(old, new, state);
                 self.effects(old, new, state, values);
                 mismatch
             }
@@ -101,9 +101,7 @@ impl Sides<'_> {
     fn effects(&self, old: InstId, new: InstId, state: &mut State, values: &mut Values) {
         match &self.after.inst(new).op {
             Op::Alloc(alloc) | Op::Dealloc(alloc) => {
-                if state.buffer(*alloc).is_some() {
-                    state.renew(self.before, *alloc);
-                }
+                state.renew(*alloc);
             }
             Op::Matmul(matmul) => return self.matmul(old, new, matmul, state, values),
             Op::Call { banks } => self.call(new, banks.unwrap_or(u32::MAX), state, values),
@@ -134,7 +132,7 @@ impl Sides<'_> {
         mut value: impl FnMut(&BufferCell) -> Value,
     ) {
         let of = self.before.access(access);
-        let Some(buffer) = state.buffer_mut(of.alloc) else {
+        let Some(buffer) = state.buffer_mut(self.before, of.alloc) else {
             return;
         };
         for &bytes in self.before.bytes(access) {
@@ -288,21 +286,17 @@ impl Sides<'_> {
 
     // Comparison.
 
-    fn reads(&self, old: InstId, state: &State) -> Option<Mismatch> {
+    fn reads(&self, old: InstId, new: InstId, state: &State) -> Option<Mismatch> {
         let reads = self
-            .before
-            .uses(old)
+            .after
+            .uses(new)
             .iter()
             .filter(|used| used.kind == UseKind::Read);
         reads
             .filter_map(|used| {
-                let alloc = self.before.access(used.access).alloc;
-                self.compare(
-                    Some(old),
-                    alloc,
-                    self.old_places.of_access(used.access),
-                    state,
-                )
+                let alloc = self.after.access(used.access).alloc;
+                let place = self.new_places.of_access(used.access);
+                self.compare(Some((old, new)), alloc, place, state)
             })
             .next()
     }
@@ -318,7 +312,7 @@ impl Sides<'_> {
         allocs
             .filter_map(|(index, _)| {
                 let id = AllocId::new(index);
-                self.compare(None, id, self.old_places.of_alloc(id), state)
+                self.compare(None, id, self.new_places.of_alloc(id), state)
             })
             .next()
     }
@@ -326,7 +320,7 @@ impl Sides<'_> {
     /// The first cells in which banks and buffer differ. Fresh cells have no value to differ from.
     fn compare(
         &self,
-        read: Option<InstId>,
+        read: Option<(InstId, InstId)>,
         alloc: AllocId,
         pieces: &[Piece],
         state: &State,

@@ -1,5 +1,6 @@
 //! Both sides of the comparison: buffers under the reference meaning, banks under the machines.
 
+use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use pto_ir::{AllocId, Interval, Origin as Source, Program, Space, Target};
@@ -99,18 +100,24 @@ impl BankCell {
 /// The state between two instructions.
 #[derive(Clone)]
 pub(super) struct State {
-    /// By buffer; nothing for those that are not in PSUM.
-    pub(super) buffers: Vec<Option<Rc<Rects<BufferCell>>>>,
+    /// The buffers in PSUM of which something was written; all others are fresh.
+    pub(super) buffers: BTreeMap<AllocId, Rc<Rects<BufferCell>>>,
     pub(super) banks: Vec<Rc<Rects<BankCell>>>,
 }
 
 /// All of a buffer in its own coordinates.
-pub(super) fn extent(program: &Program, alloc: AllocId) -> (Interval, Interval) {
+fn extent(program: &Program, alloc: AllocId) -> (Interval, Interval) {
     let buffer = program.alloc(alloc);
     (
         Interval::new(0, buffer.partitions),
         Interval::new(0, buffer.bytes),
     )
+}
+
+/// A buffer that nobody wrote.
+fn fresh(program: &Program, alloc: AllocId) -> Rects<BufferCell> {
+    let (partitions, bytes) = extent(program, alloc);
+    Rects::new(partitions, bytes, BufferCell::FRESH)
 }
 
 impl State {
@@ -134,20 +141,18 @@ impl State {
         let bytes = Interval::new(0, target.bank_bytes);
         let bank = Rc::new(Rects::new(partitions, bytes, undefined));
         let mut state = Self {
-            buffers: vec![None; program.allocs().len()],
+            buffers: BTreeMap::new(),
             banks: vec![bank; target.banks as usize],
         };
         for (index, alloc) in program.allocs().iter().enumerate() {
             let id = AllocId::new(index);
-            if alloc.space != Space::Psum {
-                continue;
-            }
-            state.renew(program, id);
-            if let Source::Argument { fresh: false, .. } = alloc.origin {
+            let is_argument = matches!(alloc.origin, Source::Argument { fresh: false, .. });
+            if is_argument && alloc.space == Space::Psum {
                 let held = values.fresh(Origin::Argument(id));
                 let (partitions, bytes) = extent(program, id);
                 let cell = BufferCell::written(held, NONE);
-                state.buffers[index] = Some(Rc::new(Rects::new(partitions, bytes, cell)));
+                let cells = Rects::new(partitions, bytes, cell);
+                state.buffers.insert(id, Rc::new(cells));
                 let unsure = values.fresh(Origin::Meeting);
                 for piece in places.of_alloc(id) {
                     state
@@ -162,20 +167,34 @@ impl State {
     }
 
     /// Makes every cell of `alloc` fresh.
-    pub(super) fn renew(&mut self, program: &Program, alloc: AllocId) {
-        let (partitions, bytes) = extent(program, alloc);
-        let rects = Rects::new(partitions, bytes, BufferCell::FRESH);
-        self.buffers[alloc.index()] = Some(Rc::new(rects));
+    pub(super) fn renew(&mut self, alloc: AllocId) {
+        self.buffers.remove(&alloc);
     }
 
-    /// The cells of a buffer in PSUM.
+    /// The cells of a buffer of which something was written.
     pub(super) fn buffer(&self, alloc: AllocId) -> Option<&Rects<BufferCell>> {
-        self.buffers[alloc.index()].as_deref()
+        self.buffers.get(&alloc).map(|cells| &**cells)
+    }
+
+    /// The cells of a buffer, be they fresh.
+    pub(super) fn all_of(&self, program: &Program, alloc: AllocId) -> Rc<Rects<BufferCell>> {
+        let known = self.buffers.get(&alloc).cloned();
+        known.unwrap_or_else(|| Rc::new(fresh(program, alloc)))
     }
 
     /// The cells of a buffer in PSUM, to be changed.
-    pub(super) fn buffer_mut(&mut self, alloc: AllocId) -> Option<&mut Rects<BufferCell>> {
-        self.buffers[alloc.index()].as_mut().map(Rc::make_mut)
+    pub(super) fn buffer_mut(
+        &mut self,
+        program: &Program,
+        alloc: AllocId,
+    ) -> Option<&mut Rects<BufferCell>> {
+        if program.alloc(alloc).space != Space::Psum {
+            return None;
+        }
+        let cells = self.buffers.entry(alloc);
+        Some(Rc::make_mut(
+            cells.or_insert_with(|| Rc::new(fresh(program, alloc))),
+        ))
     }
 
     /// The cells of a bank.

@@ -1,13 +1,16 @@
 //! The walk over the graph, from the state at the start to what escapes at the end.
 
+use std::cell::OnceCell;
 use std::collections::BTreeSet;
 
 use pto_ir::{AllocId, Diag, InstId, Origin, Program, Site, Space, Target};
 
 use super::findings::Findings;
-use super::flow::{self, Node};
+use super::flow::Node;
 use super::layout::{Layout, Misplaced};
-use super::memory::{Cell, Lost, NONE, State};
+use super::lost::Lost;
+use super::memory::{Cell, NONE, State};
+use super::needs::Needs;
 use super::survey::Survey;
 use super::transitions::Transitions;
 use super::worlds::{Event, Machine, VALUED};
@@ -16,7 +19,9 @@ use super::worlds::{Event, Machine, VALUED};
 pub(super) struct Check<'a> {
     pub(super) program: &'a Program,
     pub(super) target: &'a Target,
-    has_flow: bool,
+    pub(super) nodes: &'a [Node],
+    /// Computed when first asked for: most functions never do.
+    pub(super) needs: OnceCell<Needs>,
     pub(super) layout: Layout,
     pub(super) transitions: Transitions,
     pub(super) findings: Findings,
@@ -28,12 +33,14 @@ impl<'a> Check<'a> {
         program: &'a Program,
         target: &'a Target,
         survey: &Survey,
+        nodes: &'a [Node],
         machines: Vec<Machine>,
     ) -> Self {
         Self {
             program,
             target,
-            has_flow: survey.has_flow,
+            nodes,
+            needs: OnceCell::new(),
             layout: Layout::new(program, target, &survey.cuts),
             transitions: Transitions::new(machines),
             findings: Findings::default(),
@@ -94,7 +101,7 @@ impl<'a> Check<'a> {
     // The graph.
 
     fn walk(&mut self) {
-        let nodes = flow::graph(self.program, self.has_flow);
+        let (program, nodes) = (self.program, self.nodes);
         let mut before: Vec<Option<State>> = vec![None; nodes.len()];
         let mut is_target = vec![false; nodes.len()];
         for edge in nodes.iter().flat_map(|node| &node.edges) {
@@ -117,14 +124,19 @@ impl<'a> Check<'a> {
             let node = &nodes[index];
             self.node(node, &mut state);
             for edge in &node.edges {
-                let arriving = if edge.skips_loop {
+                let mut arriving = if edge.skips_loop {
                     state.without_a_trip()
                 } else {
                     state.clone()
                 };
+                let is_needed = |alloc| {
+                    let needs = self.needs.get_or_init(|| Needs::new(program, nodes));
+                    needs.is_needed_in(alloc, edge.to)
+                };
+                arriving.lost.retain(is_needed);
                 let renew = |worlds| self.transitions.apply(worlds, Event::Renew).0;
                 let changed = match &mut before[edge.to] {
-                    Some(known) => known.join(&arriving, renew),
+                    Some(known) => known.join(&arriving, renew, is_needed),
                     unknown => {
                         *unknown = Some(arriving);
                         true
@@ -183,7 +195,7 @@ impl<'a> Check<'a> {
                             ..*cell
                         };
                     });
-                    state.add_lost(taken);
+                    state.lost.extend(taken);
                 }
             }
         }

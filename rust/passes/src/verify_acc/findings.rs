@@ -162,11 +162,15 @@ impl Findings {
         machines: &[Machine],
         limit: usize,
     ) -> Vec<Diag> {
-        let position = |finding: &Finding| {
-            finding
-                .inst
-                .map_or(u32::MAX, |inst| layout.order(program, inst))
-        };
+        if self.list.is_empty() {
+            return Vec::new();
+        }
+        let mut order = vec![0; program.insts().len()];
+        for (position, inst) in program.walk().enumerate() {
+            order[inst.index()] = position;
+        }
+        let position =
+            |finding: &Finding| finding.inst.map_or(usize::MAX, |inst| order[inst.index()]);
         self.list
             .sort_by_key(|finding| (position(finding), finding.kind.code()));
         let hidden = self.list.len().saturating_sub(limit);

@@ -24,9 +24,10 @@ pub(crate) struct Edge {
     pub(crate) skips_loop: bool,
 }
 
-/// The graph of `program`; node 0 is the entry. Nodes stand in program order, so that going
-/// through them in order meets every node after those before it, but for loops. Without `has_flow`
-/// the function is known to be one straight line.
+/// The graph of `program`; node 0 is the entry. However the blocks are listed, going through the
+/// nodes in order meets every node after all those that lead to it, but for loops, and the nodes of
+/// one block in their order; those that nothing leads to come last. Without `has_flow` the function
+/// is known to be one straight line.
 pub(crate) fn graph(program: &Program, has_flow: bool) -> Vec<Node> {
     if let (false, Some(block)) = (has_flow, program.blocks().first()) {
         let end = block.insts.len();
@@ -49,7 +50,58 @@ pub(crate) fn graph(program: &Program, has_flow: bool) -> Vec<Node> {
     };
     builder.number_nodes();
     builder.connect();
-    builder.nodes
+    in_reverse_postorder(builder.nodes)
+}
+
+/// The nodes in an order in which only edges of loops lead back. Among nodes that neither comes
+/// first of, the order of the program stays: loop bodies before what follows the loop.
+fn in_reverse_postorder(nodes: Vec<Node>) -> Vec<Node> {
+    let mut finished: Vec<usize> = Vec::with_capacity(nodes.len());
+    let mut is_seen = vec![false; nodes.len()];
+    // Each node with the targets left to follow, the last in program order first.
+    let mut path: Vec<(usize, Vec<usize>)> = Vec::new();
+    let targets = |node: usize| {
+        let mut targets: Vec<usize> = nodes[node].edges.iter().map(|edge| edge.to).collect();
+        targets.sort_unstable();
+        targets
+    };
+    if !nodes.is_empty() {
+        is_seen[0] = true;
+        path.push((0, targets(0)));
+    }
+    while let Some((node, left)) = path.last_mut() {
+        match left.pop() {
+            Some(next) if is_seen[next] => {}
+            Some(next) => {
+                is_seen[next] = true;
+                path.push((next, targets(next)));
+            }
+            None => {
+                finished.push(*node);
+                path.pop();
+            }
+        }
+    }
+    finished.reverse();
+    finished.extend((0..nodes.len()).filter(|&node| !is_seen[node]));
+    renumbered(nodes, &finished)
+}
+
+/// `nodes` in the order that `order` lists them in.
+fn renumbered(nodes: Vec<Node>, order: &[usize]) -> Vec<Node> {
+    let mut rank = vec![0; nodes.len()];
+    for (new, &old) in order.iter().enumerate() {
+        rank[old] = new;
+    }
+    let mut ranked: Vec<(usize, Node)> = nodes.into_iter().enumerate().collect();
+    ranked.sort_unstable_by_key(|&(old, _)| rank[old]);
+    let renamed = |(_, mut node): (usize, Node)| {
+        for edge in &mut node.edges {
+            edge.to = rank[edge.to];
+        }
+        node
+    };
+    ranked.into_iter().map(renamed).collect()
 }
 
 struct Builder<'a> {

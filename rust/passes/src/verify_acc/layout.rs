@@ -4,11 +4,7 @@
 //! a byte interval in some consecutive strips of one bank. Both are computed once, so that a step of
 //! the analysis meets nothing but small integers.
 
-use std::cell::OnceCell;
-
-use pto_ir::{
-    Access, AccessId, Alloc, AllocId, InstId, Interval, Op, Program, Space, Target, ZeroWindow,
-};
+use pto_ir::{Access, AccessId, Alloc, AllocId, Interval, Program, Space, Target, ZeroWindow};
 
 use super::survey::Cuts;
 
@@ -53,18 +49,8 @@ pub(super) struct Layout {
     pieces: Vec<Piece>,
     accesses: Vec<Place>,
     allocs: Vec<Place>,
-    /// Computed when first asked for: most functions never do.
-    needs: OnceCell<Needs>,
     /// Buffers that cannot be placed, by first use.
     pub(super) misplaced: Vec<(AllocId, Misplaced)>,
-}
-
-/// The order of instructions, and how long buffers matter.
-struct Needs {
-    /// By instruction: its position in the walk of the program.
-    order: Vec<u32>,
-    /// By buffer: the position after which nothing needs its old contents.
-    last: Vec<u32>,
 }
 
 /// A physical rectangle: partitions, and bytes from the start of a partition.
@@ -80,7 +66,6 @@ impl Layout {
             pieces: Vec::new(),
             accesses: Vec::with_capacity(program.accesses().len()),
             allocs: Vec::with_capacity(program.allocs().len()),
-            needs: OnceCell::new(),
             misplaced: Vec::new(),
         };
         layout.find_misplaced(program, target);
@@ -128,21 +113,6 @@ impl Layout {
         Interval::new(index(partitions.start), index(partitions.end))
     }
 
-    /// The position of `inst` in program order.
-    pub(super) fn order(&self, program: &Program, inst: InstId) -> u32 {
-        self.needs(program).order[inst.index()]
-    }
-
-    /// Whether something after `inst` may need what `alloc` held before it.
-    pub(super) fn is_needed_after(&self, program: &Program, alloc: AllocId, inst: InstId) -> bool {
-        let needs = self.needs(program);
-        needs.last[alloc.index()] > needs.order[inst.index()]
-    }
-
-    fn needs(&self, program: &Program) -> &Needs {
-        self.needs.get_or_init(|| Needs::new(program))
-    }
-
     fn find_misplaced(&mut self, program: &Program, target: &Target) {
         let mut is_known = vec![false; program.allocs().len()];
         for (index, access) in program.accesses().iter().enumerate() {
@@ -181,70 +151,6 @@ impl Layout {
             piece_count: self.pieces.len() as u32 - first_piece,
         }
     }
-}
-
-impl Needs {
-    /// In a loop that the buffer outlives, an access may be followed by any other of the same loop,
-    /// so it counts as one at the loop's end.
-    fn new(program: &Program) -> Self {
-        const ALWAYS: u32 = u32::MAX;
-        let has_jumps = program
-            .blocks()
-            .iter()
-            .any(|block| !block.successors.is_empty());
-        let loop_ends = loop_ends(program);
-        let initial = |alloc: &Alloc| {
-            if alloc.escapes || has_jumps {
-                ALWAYS
-            } else {
-                0
-            }
-        };
-        let mut order = vec![0; program.insts().len()];
-        let mut last: Vec<u32> = program.allocs().iter().map(initial).collect();
-        for (position, inst) in program.walk().enumerate() {
-            order[inst.index()] = position as u32 + 1;
-            for used in program.uses(inst) {
-                let alloc = program.access(used.access).alloc;
-                let block = program.inst(inst).block;
-                let inside = program.alloc(alloc).block == block || loop_ends.is_empty();
-                let end = if inside { 0 } else { loop_ends[block.index()] };
-                let last = &mut last[alloc.index()];
-                *last = (*last).max(position as u32 + 1).max(end);
-            }
-        }
-        Self { order, last }
-    }
-}
-
-/// For each block, the position of the last instruction of the outermost operation with regions
-/// around it, or nothing where there are no such operations.
-fn loop_ends(program: &Program) -> Vec<u32> {
-    let is_region = |op: &Op| matches!(op, Op::Region { .. });
-    if !program.insts().iter().any(|inst| is_region(&inst.op)) {
-        return Vec::new();
-    }
-    let mut ends = vec![0; program.blocks().len()];
-    let mut outermost: Vec<Option<InstId>> = vec![None; program.blocks().len()];
-    let mut end_of: Vec<u32> = vec![0; program.insts().len()];
-    for (position, inst) in program.walk().enumerate() {
-        let block = program.inst(inst).block;
-        let root = outermost[block.index()];
-        if let Op::Region { regions, .. } = &program.inst(inst).op {
-            for &region in regions {
-                for inner in &program.region(region).blocks {
-                    outermost[inner.index()] = Some(root.unwrap_or(inst));
-                }
-            }
-        }
-        if let Some(root) = root {
-            end_of[root.index()] = position as u32 + 1;
-        }
-    }
-    for (block, root) in outermost.iter().enumerate() {
-        ends[block] = root.map_or(0, |root| end_of[root.index()]);
-    }
-    ends
 }
 
 /// The zero region of a matmul whose flags have START or ACCUMULATE; where none is written, the

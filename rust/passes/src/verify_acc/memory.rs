@@ -5,6 +5,7 @@ use std::rc::Rc;
 use pto_ir::{AllocId, InstId, Interval};
 
 use super::layout::Layout;
+use super::lost::{Lost, LostCells};
 use super::worlds::{FRESH, VALUED, Worlds};
 
 /// No instruction, no buffer.
@@ -178,22 +179,11 @@ impl Strip {
     }
 }
 
-/// Cells of a buffer whose value another buffer or path took away.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Lost {
-    pub(super) alloc: u32,
-    pub(super) bank: u32,
-    pub(super) strip: u32,
-    pub(super) bytes: Interval,
-    /// The instruction that wrote over it, or [`NONE`] where only paths disagree.
-    pub(super) by: u32,
-}
-
 /// The state between two instructions. Copies share what neither changes.
 #[derive(Clone, Debug)]
 pub(super) struct State {
     banks: Vec<Rc<Vec<Strip>>>,
-    pub(super) lost: Rc<Vec<Lost>>,
+    pub(super) lost: LostCells,
 }
 
 impl State {
@@ -215,7 +205,7 @@ impl State {
         let bank = |bank| Rc::new(vec![strip.clone(); layout.strip_count(bank)]);
         Self {
             banks: (0..bank_count).map(bank).collect(),
-            lost: Rc::default(),
+            lost: LostCells::default(),
         }
     }
 
@@ -229,46 +219,15 @@ impl State {
         Rc::make_mut(&mut self.banks[bank as usize])
     }
 
-    /// Adds to the lost cells what is not among them.
-    pub(super) fn add_lost(&mut self, taken: Vec<Lost>) {
-        for lost in taken {
-            if !self.lost.contains(&lost) {
-                Rc::make_mut(&mut self.lost).push(lost);
-            }
-        }
-    }
-
-    /// Takes the cells of `alloc` in a rectangle out of the lost ones. Whether some were.
-    pub(super) fn recover(
-        &mut self,
-        alloc: AllocId,
-        bank: u32,
-        strip: u32,
-        bytes: Interval,
-    ) -> Option<Lost> {
-        let hits = |lost: &Lost| {
-            (lost.alloc as usize, lost.bank, lost.strip) == (alloc.index(), bank, strip)
-                && lost.bytes.overlaps(bytes)
-        };
-        let found = self.lost.iter().copied().find(hits)?;
-        let mut rest = Vec::with_capacity(self.lost.len());
-        for &lost in self.lost.iter() {
-            if !hits(&lost) {
-                rest.push(lost);
-                continue;
-            }
-            let before = Interval::new(lost.bytes.start, bytes.start);
-            let after = Interval::new(bytes.end, lost.bytes.end);
-            let parts = [before, after].into_iter().filter(|part| !part.is_empty());
-            rest.extend(parts.map(|bytes| Lost { bytes, ..lost }));
-        }
-        self.lost = Rc::new(rest);
-        Some(found)
-    }
-
     /// Adds to what `self` knows what `other` knows, which comes over another path. Whether
-    /// anything changed. `renew` makes a cell fresh.
-    pub(super) fn join(&mut self, other: &Self, mut renew: impl FnMut(Worlds) -> Worlds) -> bool {
+    /// anything changed. `renew` makes a cell fresh; `is_needed` tells buffers whose values are
+    /// needed from here on.
+    pub(super) fn join(
+        &mut self,
+        other: &Self,
+        mut renew: impl FnMut(Worlds) -> Worlds,
+        is_needed: impl Fn(AllocId) -> bool,
+    ) -> bool {
         let mut changed = false;
         let mut lost: Vec<Lost> = Vec::new();
         for (index, (own, its)) in self.banks.iter_mut().zip(&other.banks).enumerate() {
@@ -278,7 +237,11 @@ impl State {
             for (strip, (own, its)) in Rc::make_mut(own).iter_mut().zip(its.iter()).enumerate() {
                 changed |= own.join(its, |a, b, bytes| {
                     let (cell, losers) = join_owned(a, b, &mut renew);
-                    lost.extend(losers.into_iter().flatten().map(|loser| Lost {
+                    let losers = losers
+                        .into_iter()
+                        .flatten()
+                        .filter(|&loser| is_needed(loser));
+                    lost.extend(losers.map(|loser| Lost {
                         alloc: loser.index() as u32,
                         bank: index as u32,
                         strip: strip as u32,
@@ -289,16 +252,8 @@ impl State {
                 });
             }
         }
-        if !Rc::ptr_eq(&self.lost, &other.lost) {
-            lost.extend(other.lost.iter().copied());
-        }
-        for lost in lost {
-            if !self.lost.contains(&lost) {
-                Rc::make_mut(&mut self.lost).push(lost);
-                changed = true;
-            }
-        }
-        changed
+        changed |= self.lost.extend(lost);
+        changed | self.lost.join(&other.lost)
     }
 
     /// The state on a path around a loop that does not run: what is fresh is so because of that.

@@ -5,7 +5,8 @@ use pto_ir::{AllocId, InstId, Matmul, Program};
 use super::check::Check;
 use super::findings::{Blame, Kind, Where};
 use super::layout::{Piece, Place};
-use super::memory::{Cell, Lost, MAYBE_OPEN, NONE, OPEN, State};
+use super::lost::Lost;
+use super::memory::{Cell, MAYBE_OPEN, NONE, OPEN, State};
 use super::worlds::Event;
 
 impl Check<'_> {
@@ -47,7 +48,7 @@ impl Check<'_> {
         state: &mut State,
     ) {
         let partitions = self.layout.partitions(piece.bank, strip as usize);
-        if let Some(lost) = state.recover(alloc, piece.bank, strip, piece.bytes) {
+        if let Some(lost) = state.lost.recover(alloc, piece.bank, strip, piece.bytes) {
             return self.report_lost(inst, lost, piece, state);
         }
         let place = |bytes| Where {

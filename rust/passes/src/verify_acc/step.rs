@@ -5,7 +5,9 @@ use pto_ir::{AccessId, AllocId, InstId, Interval, Matmul, Op, Space, UseKind};
 use super::check::Check;
 use super::findings::{Blame, Kind, Where};
 use super::layout::{Piece, zero_region};
-use super::memory::{Cell, FRESH_ON_A_PATH, Lost, MAYBE_OPEN, NONE, OPEN, State};
+use super::lost::Lost;
+use super::memory::{Cell, FRESH_ON_A_PATH, MAYBE_OPEN, NONE, OPEN, State};
+use super::needs::Needs;
 use super::read::blame;
 use super::worlds::{Event, Scope, VALUED};
 
@@ -230,6 +232,8 @@ impl Check<'_> {
             layout,
             transitions,
             findings,
+            nodes,
+            needs,
             ..
         } = self;
         let place = |bytes| {
@@ -244,7 +248,10 @@ impl Check<'_> {
         let mut taken: Vec<Lost> = Vec::new();
         state.bank_mut(piece.bank)[strip as usize].change(piece.bytes, |cell, bytes| {
             if cell.owner != write.alloc.index() as u32 {
-                let is_needed = |old: &AllocId| layout.is_needed_after(program, *old, write.inst);
+                let is_needed = |old: &AllocId| {
+                    let needs = needs.get_or_init(|| Needs::new(program, nodes));
+                    needs.is_needed_after(*old, write.inst)
+                };
                 let loser = cell
                     .owner()
                     .filter(|_| cell.worlds & VALUED != 0)
@@ -272,7 +279,7 @@ impl Check<'_> {
             }
             *cell = write.written(*cell, worlds);
         });
-        state.add_lost(taken);
+        state.lost.extend(taken);
     }
 
     /// A buffer writes cells that another one took from it. Whether it needed what they held.
@@ -284,7 +291,9 @@ impl Check<'_> {
         strip: u32,
         state: &mut State,
     ) -> bool {
-        let lost = state.recover(write.alloc, piece.bank, strip, piece.bytes);
+        let lost = state
+            .lost
+            .recover(write.alloc, piece.bank, strip, piece.bytes);
         let needs_value = matches!(write.event, Event::PeAccumulate { .. });
         match lost.filter(|_| needs_value) {
             Some(lost) => {
@@ -301,7 +310,7 @@ impl Check<'_> {
         for &piece in self.layout.pieces(self.layout.place_of_alloc(alloc)) {
             for strip in piece.strips.start..piece.strips.end {
                 if !state.lost.is_empty() {
-                    state.recover(alloc, piece.bank, strip, piece.bytes);
+                    state.lost.recover(alloc, piece.bank, strip, piece.bytes);
                 }
                 let meeting = state.bank(piece.bank)[strip as usize].meeting(piece.bytes);
                 if !meeting.iter().any(|segment| segment.cell.owner == owner) {

@@ -47,7 +47,9 @@ impl Survey {
     fn matmul(&mut self, program: &Program, inst: InstId, matmul: &Matmul, target: &Target) {
         let is_auto = matmul.flags.is_none() && !matmul.is_predicated();
         if !is_auto {
-            self.blockers.extend(flag_limits(inst, matmul, target));
+            let limit = flag_limits(inst, matmul, target);
+            let limit = limit.map(|diag| with_buffer(diag, program, matmul));
+            self.blockers.extend(limit);
         } else if target.has_group_flags {
             self.auto_count += 1;
             self.first_auto = self.first_auto.or(Some(inst));
@@ -108,9 +110,13 @@ fn flag_limits(inst: InstId, matmul: &Matmul, target: &Target) -> Option<Diag> {
 
 fn accumulator_elsewhere(program: &Program, inst: InstId, matmul: &Matmul) -> Diag {
     let message = "expected the accumulator to be the destination, found other cells";
+    let diag = Diag::error("pto:accumulator-elsewhere", Site::Inst(inst), message);
+    with_buffer(diag, program, matmul)
+}
+
+fn with_buffer(diag: Diag, program: &Program, matmul: &Matmul) -> Diag {
     let buffer = Site::Alloc(program.access(matmul.dst).alloc);
-    Diag::error("pto:accumulator-elsewhere", Site::Inst(inst), message)
-        .with_note(buffer, "the destination's buffer is allocated here")
+    diag.with_note(buffer, "the destination's buffer is allocated here")
 }
 
 /// Partition bounds, one bit each.
