@@ -16,6 +16,7 @@
 //! unknown data in the banks it names. START is `acc<start>`, or a true `start_if`; a zero region
 //! that is not written is the smallest around the destination.
 
+pub mod collide;
 pub mod grid;
 pub mod judge;
 pub mod machine;

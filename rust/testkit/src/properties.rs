@@ -4,6 +4,7 @@
 use pto_ir::{Diag, Plan, Program, Severity, Target};
 use pto_passes::{legalize_acc, reset_acc, validate, verify_acc};
 
+use crate::oracle::collide::collisions;
 use crate::oracle::order::{dependences, shuffle};
 use crate::oracle::{Chooser, Grid, Model, Verdict, judge, judge_path, trace};
 use crate::text::print;
@@ -214,6 +215,28 @@ pub fn any_order_is_right(
         }
     }
     Ok(())
+}
+
+/// The pairs of instructions of the legalized `program` that may collide in a bank, and how many of
+/// them have a START, an ACCUMULATE or an inserted memset. Only for straight lines; nothing where
+/// legalization refuses.
+pub fn collisions_of(program: &Program, target: &'static Target, seed: u64) -> (usize, usize) {
+    let Ok((_, after)) = legalize(program, target) else {
+        return (0, 0);
+    };
+    let steps = trace(&after, &mut Chooser::new(seed, 3), 1000).unwrap_or_default();
+    let dependences = dependences(&after, &Grid::new(&[&after], target), &steps);
+    let pairs = collisions(&after, target, &steps, &dependences);
+    let is_derived = |step: usize| {
+        let inst = after.inst(steps[step].event.inst);
+        let flags = inst.matmul().and_then(|matmul| matmul.flags);
+        let flags = flags.unwrap_or_default();
+        inst.inserted || flags.starts() || flags.accumulates()
+    };
+    let derived = pairs
+        .iter()
+        .filter(|&&(early, late)| is_derived(early) || is_derived(late));
+    (pairs.len(), derived.count())
 }
 
 /// `holds`, with a panic as one more way not to hold.

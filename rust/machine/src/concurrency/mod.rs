@@ -360,3 +360,6 @@ impl Concurrency {
         clocks.end_collection(renaming);
     }
 }
+
+#[cfg(test)]
+mod tests;

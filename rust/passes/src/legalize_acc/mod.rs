@@ -197,6 +197,7 @@ pub fn plan(
         plan: Plan::default(),
         errors: Vec::new(),
         report: (options.report && options.profile == Profile::Sound).then(|| Report {
+            schema: report::SCHEMA,
             function: &program.name,
             target: target.name,
             counts: Counts::default(),

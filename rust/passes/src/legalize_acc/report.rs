@@ -6,11 +6,17 @@ use serde::Serialize;
 use super::edges::Memset;
 use super::flags::{Cluster, Decision, Decisions, Facts};
 use super::geometry::NONE;
-use super::problem::BEGIN;
+use super::problem::{BEGIN, END};
+
+/// The version of the report's form: it grows when a field changes its meaning or goes. Fields may be
+/// added without that. `docs/report.schema.json` describes the form.
+pub(super) const SCHEMA: u32 = 1;
 
 /// What was derived for one function.
 #[derive(Debug, Serialize)]
 pub(super) struct Report<'p> {
+    /// [`SCHEMA`].
+    pub schema: u32,
     /// The function.
     pub function: &'p str,
     /// The target.
@@ -64,12 +70,34 @@ pub(super) struct ChainReport {
     pub members: Vec<usize>,
     /// The buffer of the first one.
     pub buffer: u32,
+    /// Where it lies, and when it is live.
+    #[serde(flatten)]
+    pub geometry: ChainGeometry,
     /// What it adds onto: `nothing`, `zeros`, `data`, with `mixed-` where some cell is overwritten.
     pub begins_on: &'static str,
 }
 
-/// Adds the clusters of one block.
-pub(super) fn add_clusters(report: &mut Report<'_>, facts: &Facts<'_>, decisions: &Decisions) {
+/// Where a chain lies, and when it is live.
+#[derive(Debug, Serialize)]
+pub(super) struct ChainGeometry {
+    /// First and last bank of its cells.
+    pub banks: (u32, u32),
+    /// The code of the smallest zero region over these banks.
+    pub zero_region: u8,
+    /// The quadrants of its cells.
+    pub quadrants: Vec<u32>,
+    /// The operation that writes it first, its seed's where it has one (`None`: it comes into the
+    /// block), and the last that uses its value (`None`: it leaves the block).
+    pub live: (Option<usize>, Option<usize>),
+}
+
+/// Adds the clusters of one block of `program`.
+pub(super) fn add_clusters(
+    report: &mut Report<'_>,
+    program: &Program,
+    facts: &Facts<'_>,
+    decisions: &Decisions,
+) {
     let first = report.clusters.len();
     report
         .clusters
@@ -90,13 +118,18 @@ pub(super) fn add_clusters(report: &mut Report<'_>, facts: &Facts<'_>, decisions
             cluster.chains.push(ChainReport {
                 members: Vec::new(),
                 buffer: member.alloc,
+                geometry: geometry(program, facts, chain),
                 begins_on: begins_on(facts, chain),
             });
             report.counts.chains += 1;
         }
-        cluster.chains[*place as usize]
-            .members
-            .push(member.inst.index());
+        let chain = &mut cluster.chains[*place as usize];
+        chain.members.push(member.inst.index());
+        let own = facts.geometry.shape(member.shape).quadrants;
+        let own = (0..u8::BITS).filter(|quadrant| own >> quadrant & 1 == 1);
+        chain.geometry.quadrants.extend(own);
+        chain.geometry.quadrants.sort_unstable();
+        chain.geometry.quadrants.dedup();
         if let Some((flags, _)) = decisions.flags[index] {
             report.counts.starts += usize::from(flags.starts());
             report.counts.stops += usize::from(flags.stops());
@@ -105,6 +138,21 @@ pub(super) fn add_clusters(report: &mut Report<'_>, facts: &Facts<'_>, decisions
     }
     report.counts.matmuls += facts.problem.members.len();
     report.counts.clusters += decisions.clusters.len();
+}
+
+/// The geometry of a chain, its quadrants being those of its members.
+fn geometry(program: &Program, facts: &Facts<'_>, chain: u32) -> ChainGeometry {
+    let chain = &facts.chains.objects[chain as usize];
+    let entry = |pos: u32| match pos {
+        BEGIN | END => None,
+        pos => Some(facts.problem.inst_at(program, pos).index()),
+    };
+    ChainGeometry {
+        banks: (chain.banks.start, chain.banks.end - 1),
+        zero_region: facts.geometry.window(chain.banks).code,
+        quadrants: Vec::new(),
+        live: (entry(chain.first), entry(chain.last)),
+    }
 }
 
 fn begins_on(facts: &Facts<'_>, chain: u32) -> &'static str {

@@ -57,7 +57,7 @@ impl Solver<'_> {
             self.plan.diags.extend(narrator.remarks());
         }
         if let Some(report) = &mut self.report {
-            report::add_clusters(report, &facts, &decisions);
+            report::add_clusters(report, self.program, &facts, &decisions);
             report.counts.memsets += memsets.len();
             report.counts.edges += edges.len();
         }
