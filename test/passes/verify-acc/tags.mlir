@@ -92,7 +92,6 @@ func.func @unplaced(%w: !w) {
 
 // Flags and regions that the target does not have: each at its matmul.
 func.func @target_limit(%w: !w) {
-  // expected-note @+2 {{the destination's buffer is allocated here}}
   // expected-note @+1 {{the destination's buffer is allocated here}}
   %a = pto.psum_alloc bank(0) : !acc
   // expected-error @+1 {{expected flags that trn2 has, found accumulate [pto:target-limit]}}
@@ -110,7 +109,6 @@ func.func @target_limit(%w: !w) {
 
 // A tile whose first column is another than the first partition of its destination.
 func.func @tile_position(%w: !w, %x: !x) {
-  // expected-note @+2 {{the buffer is allocated here}}
   // expected-note @+1 {{the buffer is allocated here}}
   %a = pto.psum_alloc bank(0) partition(32) : !acc
   // expected-error @+2 {{expected a tile whose first column is the first partition of the destination, found another [pto:tile-position]}}
