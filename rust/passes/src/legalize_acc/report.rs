@@ -6,7 +6,7 @@ use serde::Serialize;
 use super::edges::Memset;
 use super::flags::{Cluster, Decision, Decisions, Facts};
 use super::geometry::NONE;
-use super::problem::{BEGIN, END};
+use super::problem::BEGIN;
 
 /// The version of the report's form: it grows when a field changes its meaning or goes. Fields may be
 /// added without that. `docs/report.schema.json` describes the form.
@@ -143,9 +143,11 @@ pub(super) fn add_clusters(
 /// The geometry of a chain, its quadrants being those of its members.
 fn geometry(program: &Program, facts: &Facts<'_>, chain: u32) -> ChainGeometry {
     let chain = &facts.chains.objects[chain as usize];
-    let entry = |pos: u32| match pos {
-        BEGIN | END => None,
-        pos => Some(facts.problem.inst_at(program, pos).index()),
+    let entries = &program.block(facts.problem.block).insts;
+    // Positions count from 1; those that stand for the ends of the block are no entry.
+    let entry = |pos: u32| {
+        let index = (pos as usize).checked_sub(1)?;
+        entries.get(index).map(|inst| inst.index())
     };
     ChainGeometry {
         banks: (chain.banks.start, chain.banks.end - 1),
