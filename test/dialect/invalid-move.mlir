@@ -40,9 +40,10 @@ func.func @memset_of_another_width(%z: i16, %c: memref<4x4xui8, #pto.mem<sbuf>>)
   return
 }
 
-func.func @memset_of_a_tile(%z: f32, %c: memref<4x4xf32, #pto.mem<cube_m16>>) {
-  // expected-error@+1 {{expected target in hbm, sbuf or psum, found #pto.mem<cube_m16>, a tile register of the tile ISA [pto:tile-space]}}
-  pto.memset %z, %c : f32, memref<4x4xf32, #pto.mem<cube_m16>>
+// A tile may be filled, but has no signless integers.
+func.func @memset_of_a_tile(%z: i8, %c: memref<4x4xi8, #pto.mem<cube_m16>>) {
+  // expected-error@+1 {{expected target of an element type of the tile ISA (signed or unsigned integers, not signless ones), found 'i8' (TileLegality) [pto:tile-operand-type]}}
+  pto.memset %z, %c : i8, memref<4x4xi8, #pto.mem<cube_m16>>
   return
 }
 
@@ -82,8 +83,9 @@ func.func @copy_of_another_rank(%s: memref<512xf32>, %c: !C) {
   return
 }
 
+// The machine that has tiles has no psum.
 func.func @copy_from_a_tile(%s: memref<32x16xf32, #pto.mem<shared>>, %c: !C) {
-  // expected-error@+1 {{expected source in hbm, sbuf or psum, found #pto.mem<shared>, a tile register of the tile ISA [pto:tile-space]}}
+  // expected-error@+1 {{expected a tile to be copied from or to hbm or a tile, found psum [pto:tile-space]}}
   pto.copy %s, %c : memref<32x16xf32, #pto.mem<shared>>, !C
   return
 }

@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "PTO/IR/TileIsa.h"
 #include "Verification.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -65,7 +66,9 @@ static LogicalResult verifyElementType(common::EmitError emitError,
                                        MemRefType type, MemorySpace space) {
   Type element = type.getElementType();
   if (space != MemorySpace::psum) {
-    if (isByteSized(element))
+    // What tiles hold comes from hbm: there an element below a byte takes one.
+    if (isByteSized(element) ||
+        (space == MemorySpace::hbm && getTileType(element)))
       return success();
     return emitError() << "expected " << what
                        << " of integers or floats of whole bytes, found "

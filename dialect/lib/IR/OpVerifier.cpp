@@ -118,12 +118,58 @@ static LogicalResult verifyMoveEngine(EngineOpInterface op) {
                               "found pe, which only multiplies [pto:engine]";
 }
 
+static bool isTile(MemRefType type) {
+  std::optional<MemorySpace> space = getMemorySpace(type);
+  return space && isTileSpace(*space);
+}
+
+/// A tile, or a part of one, that is filled or copied. What a layout can hold
+/// is judged where a whole tile is allocated or multiplied.
+static LogicalResult verifyTilePart(common::EmitError emitError, StringRef what,
+                                    MemRefType type) {
+  if (!getTileType(type.getElementType()))
+    return emitError() << "expected " << what
+                       << " of an element type of the tile ISA (signed or "
+                          "unsigned integers, not signless ones), found "
+                       << type.getElementType() << rules::operandType.end();
+  if (llvm::is_contained(type.getShape(), 0))
+    return emitError() << "expected " << what << " with elements, found "
+                       << type << " [pto:shape]";
+  return success();
+}
+
+/// What a memset or a copy reads or writes.
+static LogicalResult verifyMovedBuffer(Operation *op, StringRef what,
+                                       MemRefType type) {
+  auto emitError = [&] { return op->emitOpError(); };
+  if (isTile(type))
+    return verifyTilePart(emitError, what, type);
+  return common::verifyBuffer(emitError, getEffectiveTarget(op), what, type);
+}
+
+/// A tile is copied from and to hbm or another tile: the machine that has tiles
+/// has neither sbuf nor psum.
+static LogicalResult verifyTileCounterpart(CopyOp op) {
+  MemRefType source = op.getSource().getType(),
+             target = op.getTarget().getType();
+  if (isTile(source) == isTile(target))
+    return success();
+  MemRefType other = isTile(source) ? target : source;
+  MemorySpace space = *getMemorySpace(other);
+  if (space == MemorySpace::hbm)
+    return success();
+  return op.emitOpError() << "expected a tile to be copied from or to hbm or a "
+                             "tile, found "
+                          << stringifyMemorySpace(space) << " [pto:tile-space]";
+}
+
 /// Whether a memset may fill elements of type `element` with a `value`.
 static bool isMemsetValue(Type value, Type element) {
   if (value == element)
     return true;
   if (value.isF32())
-    return isa<FloatType>(element) && element.getIntOrFloatBitWidth() < 32;
+    return isa<HF32Type, HiF8Type, E1M2Type, HiF4Type>(element) ||
+           (isa<FloatType>(element) && element.getIntOrFloatBitWidth() < 32);
   return value.isSignlessInteger() && isa<IntegerType>(element) &&
          value.getIntOrFloatBitWidth() == element.getIntOrFloatBitWidth();
 }
@@ -131,8 +177,7 @@ static bool isMemsetValue(Type value, Type element) {
 LogicalResult MemsetOp::verify() {
   MemRefType type = getTarget().getType();
   if (failed(verifyMoveEngine(*this)) ||
-      failed(common::verifyBuffer([&] { return emitOpError(); },
-                                  getEffectiveTarget(*this), "target", type)))
+      failed(verifyMovedBuffer(*this, "target", type)))
     return failure();
   Type value = getValue().getType(), element = type.getElementType();
   if (isMemsetValue(value, element))
@@ -145,11 +190,10 @@ LogicalResult MemsetOp::verify() {
 
 LogicalResult CopyOp::verify() {
   MemRefType source = getSource().getType(), type = getTarget().getType();
-  const TargetInfo &info = getEffectiveTarget(*this);
-  auto emitError = [&] { return emitOpError(); };
   if (failed(verifyMoveEngine(*this)) ||
-      failed(common::verifyBuffer(emitError, info, "source", source)) ||
-      failed(common::verifyBuffer(emitError, info, "target", type)))
+      failed(verifyMovedBuffer(*this, "source", source)) ||
+      failed(verifyMovedBuffer(*this, "target", type)) ||
+      failed(verifyTileCounterpart(*this)))
     return failure();
   if (succeeded(verifyCompatibleShape(source, type)))
     return success();

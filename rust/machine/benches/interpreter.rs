@@ -7,12 +7,12 @@ use std::error::Error;
 use std::hint::black_box;
 use std::time::Instant;
 
-use pto_ir::{AccFlags, Engine, Placement, Space, Target, Tile};
+use pto_ir::{AccFlags, Engine, Placement, Target, Tile};
 use pto_machine::code::{
-    Allocate, Code, ElementType, EngineOp, FuncBuilder, Index, Inst, MatmulOp, ScalarSlot, Subview,
-    Transfer, ViewSlot,
+    Allocate, Code, ElementType, EngineOp, FuncBuilder, Index, Inst, MatmulOp, ScalarSlot, Space,
+    Subview, Transfer, ViewSlot,
 };
-use pto_machine::exec::{Config, DEFAULT_MAX_STEPS, Extent, run};
+use pto_machine::exec::{Config, DEFAULT_MAX_STEPS, Extent, TileConfig, run};
 use pto_machine::hazards::HazardPolicy;
 use pto_machine::pe::{self, CellType, PeArray, Update};
 use pto_machine::psum::{Meanings, StartModel};
@@ -51,6 +51,7 @@ fn main() -> Result<()> {
                 },
                 extent: Extent::Group,
                 hazards: HazardPolicy::Error,
+                tiles: TileConfig::default(),
                 max_steps: DEFAULT_MAX_STEPS,
             };
             let result = run(&code, Code::func_id(0), Vec::new(), config);
@@ -157,7 +158,7 @@ fn kernel() -> Result<Code> {
     Ok(Code {
         funcs: vec![builder.finish().ok_or("a label is not bound")?],
         globals: Vec::new(),
-        target: None,
+        platform: None,
     })
 }
 
@@ -213,6 +214,7 @@ fn allocate(
         sizes: sizes.map(Index::Constant).into(),
         layout: None,
         placement: Some(placement),
+        capacity: None,
     };
     builder.push(Inst::Allocate(Box::new(allocate)), SiteId::NONE);
     dst

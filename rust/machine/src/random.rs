@@ -2,6 +2,7 @@
 
 use crate::code::{ElementType, truncate};
 use crate::exec::{Array, Input};
+use crate::formats::Format;
 use crate::scalar::cast::CastOp;
 use crate::scalar::float::from_f64;
 
@@ -57,7 +58,7 @@ impl Random {
     /// The raw bits of a random value of type `element`.
     pub fn value(&mut self, element: ElementType, distribution: Distribution) -> u64 {
         match distribution {
-            Distribution::Bits => truncate(self.bits(), element.bytes() as u8 * 8),
+            Distribution::Bits => self.bits() & element.code_bits(),
             Distribution::Normal if element.is_float() => from_f64(element, self.normal()),
             _ => small_value(element, self.small_index() as i64 - SMALL),
         }
@@ -106,6 +107,8 @@ impl Random {
 /// negative.
 fn small_value(element: ElementType, value: i64) -> u64 {
     match element {
+        // Scales: powers of two, which have no sign.
+        ElementType::Float(Format::F8E8M0FNU) => from_f64(element, libm::exp2(value as f64)),
         ElementType::Float(_) | ElementType::F64 => from_f64(element, value as f64),
         ElementType::Index | ElementType::Uint(_) => value.unsigned_abs(),
         ElementType::Int(_) => CastOp::TruncI.apply(ElementType::I64, element, value as u64),

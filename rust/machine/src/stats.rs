@@ -2,8 +2,8 @@
 //!
 //! The PE takes one cycle a moving column, and a weight load of as many cycles as the stationary
 //! operand has rows whenever that operand is not the one before. Every other engine takes one cycle
-//! for each element of a partition. Engines run side by side, so the cycles of a run are at least
-//! those of its busiest engine.
+//! for each element of a partition. A matmul of the tile ISA counts none. Engines run side by side,
+//! so the cycles of a run are at least those of its busiest engine.
 
 use pto_ir::{Engine, Target};
 
@@ -19,7 +19,7 @@ pub struct Stats {
     instructions: [u64; ENGINES],
     /// Cycles of each engine.
     cycles: [u64; ENGINES],
-    /// Multiply-adds of the PE.
+    /// Multiply-adds of matmuls.
     pub macs: u64,
     /// Bytes read and written by copies and fills.
     pub bytes_moved: u64,
@@ -27,6 +27,8 @@ pub struct Stats {
     pub memsets: u64,
     /// Multiply-adds that the array could have done in the cycles of the PE.
     pub peak_macs: u64,
+    /// The flags that operations on tiles raised, OR-ed: NV 1, OF 4, UF 8, NX 16.
+    pub tile_flags: u8,
 }
 
 /// The size of a matmul.
@@ -66,6 +68,12 @@ impl Stats {
         self.macs += shape.depth * shape.rows * shape.columns;
         self.peak_macs += cycles * u64::from(target.pe_rows) * u64::from(target.pe_columns);
         cycles
+    }
+
+    /// A matmul on tiles. How long one takes is not published: it counts no cycles.
+    pub(crate) fn tile_matmul(&mut self, engine: Engine, multiply_adds: u64) {
+        self.count(engine, 0);
+        self.macs += multiply_adds;
     }
 
     /// Counts a copy; the cycles it takes.

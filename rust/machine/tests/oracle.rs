@@ -15,14 +15,16 @@ use std::collections::BTreeSet;
 use proptest::prelude::*;
 use proptest::test_runner::{RngAlgorithm, TestRng, TestRunner};
 use pto_ir::{
-    Access, AccessId, Alloc, AllocId, Engine, InstId, Interval, Matmul, Op, Origin, Program, Space,
+    Access, AccessId, Alloc, AllocId, Engine, InstId, Interval, Matmul, Op, Origin, Program,
     Target, UseKind,
 };
 use pto_machine::code::{
-    Allocate, Code, ElementType, EngineOp, FuncBuilder, Index, Inst, MatmulOp, Param, Slot,
+    Allocate, Code, ElementType, EngineOp, FuncBuilder, Index, Inst, MatmulOp, Param, Slot, Space,
     Subview, Transfer, ValueType, ViewSlot, ViewType,
 };
-use pto_machine::exec::{Array, Config, DEFAULT_MAX_STEPS, Extent, Input, RunResult, Value, run};
+use pto_machine::exec::{
+    Array, Config, DEFAULT_MAX_STEPS, Extent, Input, RunResult, TileConfig, Value, run,
+};
 use pto_machine::hazards::HazardPolicy;
 use pto_machine::psum::{Meanings, StartModel};
 use pto_machine::report::{SiteId, Verdict};
@@ -94,7 +96,7 @@ impl<'a> Translation<'a> {
         let code = Code {
             funcs: vec![builder.finish()?],
             globals: Vec::new(),
-            target: None,
+            platform: None,
         };
         Some((code, translation))
     }
@@ -133,6 +135,7 @@ impl<'a> Translation<'a> {
             sizes: sizes.map(|size| Index::Constant(size.into())).into(),
             layout: None,
             placement: alloc.placement,
+            capacity: None,
         };
         self.builder.push(Inst::Allocate(Box::new(allocate)), site);
     }
@@ -165,6 +168,7 @@ impl<'a> Translation<'a> {
                 .into(),
             layout: None,
             placement: None,
+            capacity: None,
         };
         self.builder
             .push(Inst::Allocate(Box::new(allocate)), SiteId::NONE);
@@ -286,6 +290,7 @@ fn config(
         meanings,
         extent,
         hazards,
+        tiles: TileConfig::default(),
         max_steps: DEFAULT_MAX_STEPS,
     }
 }

@@ -150,6 +150,7 @@ unsafe extern "C" {
     pub(crate) fn ptoTileAllocCreateLike(tile: MlirValue) -> MlirValue;
     pub(crate) fn ptoTypeGetSpace(r#type: MlirType) -> u32;
     pub(crate) fn ptoTypeGetTileSpace(r#type: MlirType) -> u32;
+    pub(crate) fn ptoTypeGetTileDataType(element: MlirType) -> i32;
     pub(crate) fn ptoEngineOpGet(
         op: MlirOperation,
         engine: *mut u32,

@@ -10,7 +10,8 @@ import pathlib
 import re
 import sys
 
-TAG = re.compile(r"\bpto:[a-z][a-z0-9-]*")
+# A whole tag, not the beginning of several.
+TAG = re.compile(r"\bpto:[a-z][a-z0-9]*(?:-[a-z0-9]+)*(?![a-z0-9-])")
 
 
 def tags_of(folder):

@@ -272,7 +272,7 @@ def PTO_MemsetOp : PTO_MoveOp<"memset"> {
   let description = [{
     Overwrites the whole buffer or view with `value`: of the element type, or an
     f32 for a narrower float (rounded to nearest even), or a signless integer of
-    the width of a signed or unsigned element.
+    the width of a signed or unsigned element. The buffer may be a tile.
 
     ```mlir
     pto.memset %zero, %acc : f32, memref<128x512xf32, #pto.mem<psum>>
@@ -304,7 +304,12 @@ def PTO_CopyOp : PTO_MoveOp<"copy"> {
     pto.copy %acc, %y : memref<128x512xf32, #pto.mem<psum>>, memref<128x512xbf16, #pto.mem<sbuf>> engine(scalar)
     ```
 
-    The engine is `vector` where none is named.
+    The engine is `vector` where none is named. Source and target may be tiles,
+    or parts of them: this is how a tile is loaded from hbm and stored to it.
+
+    ```mlir
+    pto.copy %x, %a : memref<16x64xf16>, memref<16x64xf16, #pto.mem<cube_m16>>
+    ```
   }];
   let arguments = !con(
     (ins

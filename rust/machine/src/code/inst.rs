@@ -1,8 +1,10 @@
 //! The instructions.
 
-use pto_ir::{AccFlags, Engine, Placement, Space, Tile};
+use pto_ir::{AccFlags, Engine, Placement, Tile};
 
-use super::{Affine, ElementType, FuncId, GlobalId, Layout, ScalarSlot, Slot, ViewSlot};
+use super::{
+    Affine, ElementType, FuncId, GlobalId, Layout, ScalarSlot, Slot, Space, TileMatmul, ViewSlot,
+};
 use crate::scalar::{
     CastOp, FloatBinaryOp, FloatClass, FloatCompare, FloatUnaryOp, IntBinaryOp, IntCompare,
     IntUnaryOp,
@@ -186,6 +188,7 @@ pub enum Inst {
 
     // Engines.
     Matmul(Box<MatmulOp>),
+    TileMatmul(Box<TileMatmul>),
     /// `src` is copied to `dst`, converting between element types.
     Copy(Box<Transfer<ViewSlot>>),
     /// `dst` is filled with a scalar of type `value_type`.
@@ -247,6 +250,8 @@ pub struct Allocate {
     pub layout: Option<Layout>,
     /// Where it lies, if it is placed.
     pub placement: Option<Placement>,
+    /// The bytes of a tile whose size is given; the smallest size that holds it otherwise.
+    pub capacity: Option<u32>,
 }
 
 /// A rectangular part with steps.

@@ -11,6 +11,7 @@ mod affine;
 mod build;
 mod inst;
 mod reach;
+mod tiles;
 pub mod types;
 
 pub use affine::{Affine, AffineOp};
@@ -20,9 +21,10 @@ pub use inst::{
     Generic, GenericInput, GenericOutput, Index, Inst, Label, MatmulOp, Reinterpret, Reshape,
     Store, Subview, Switch, Tolerance, Transfer, ViewCast,
 };
+pub use tiles::{TileKind, TileMatmul, TileSpace};
 pub use types::{ElementType, sign_extend, truncate};
 
-use pto_ir::{Placement, Space, Target};
+use pto_ir::{Placement, Target};
 
 use crate::report::SiteId;
 
@@ -64,6 +66,46 @@ pub enum Slot {
     Scalar(ScalarSlot),
     /// A memref.
     View(ViewSlot),
+}
+
+/// The memory that a memref lies in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Space {
+    /// Off-chip memory; also memrefs without a memory space.
+    Hbm,
+    /// The operand memory of the PE machine.
+    Sbuf,
+    /// The accumulator memory of the PE machine.
+    Psum,
+    /// A tile of the tile ISA.
+    Tile(TileKind),
+}
+
+/// The machine that a program is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Platform {
+    /// One with a PE array.
+    Pe(&'static Target),
+    /// The tile ISA.
+    Tile,
+}
+
+impl Platform {
+    /// The platform called `name`: a PE target, or `tile`.
+    pub fn from_name(name: &str) -> Option<Self> {
+        match name {
+            "tile" => Some(Self::Tile),
+            _ => Target::from_name(name).map(Self::Pe),
+        }
+    }
+
+    /// The name in IR and options.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Pe(target) => target.name,
+            Self::Tile => "tile",
+        }
+    }
 }
 
 /// The type of a memref: dimensions are `None` where they are dynamic.
@@ -157,8 +199,8 @@ pub struct Code {
     pub funcs: Vec<Func>,
     /// Its globals; the index is the [`GlobalId`].
     pub globals: Vec<Global>,
-    /// The target that the program names, if it names one.
-    pub target: Option<&'static Target>,
+    /// The machine that the program names, if it names one.
+    pub platform: Option<Platform>,
 }
 
 impl Code {

@@ -1,8 +1,6 @@
 //! What a program needs of the machine, found before it runs.
 
-use pto_ir::Space;
-
-use super::{Code, Func, FuncId, Inst, ValueType};
+use super::{Code, Func, FuncId, Inst, Platform, Space, ValueType};
 use crate::report::{Report, SiteId};
 
 impl Code {
@@ -15,6 +13,38 @@ impl Code {
             self.reachable(entry)
                 .into_iter()
                 .find_map(|id| obstacle(self.func(id)))
+        })
+    }
+
+    /// The machine that the part of the program that `entry` reaches is for, as its own operations
+    /// say: `None` where they do not, which is so where it has both matmuls of the PE and tiles.
+    pub fn implied_platform(&self, entry: FuncId) -> Option<Platform> {
+        let functions = self.reachable(entry);
+        let any = |has: &dyn Fn(&Func) -> bool| functions.iter().any(|&id| has(self.func(id)));
+        let has_pe = any(&|func| func.insts.iter().any(is_pe));
+        let is_tile = any(&|func| has_tiles(func).is_some()) && !has_pe;
+        is_tile.then_some(Platform::Tile)
+    }
+
+    /// Why the part of the program that `entry` reaches cannot run on `platform` under any meaning:
+    /// it has what only the other kind of machine has.
+    pub fn foreign_part(&self, entry: FuncId, platform: Platform) -> Option<Report> {
+        let name = platform.name();
+        let expected = |what: &str| format!("expected {what}, found {name}");
+        self.reachable(entry).into_iter().find_map(|id| {
+            let func = self.func(id);
+            let (site, message) = match platform {
+                Platform::Pe(_) => {
+                    let site = has_tiles(func)?;
+                    (site, expected("target tile for a program with tiles"))
+                }
+                Platform::Tile => {
+                    let mut insts = func.insts.iter().zip(&func.sites);
+                    let (_, &site) = insts.find(|(inst, _)| is_pe(inst))?;
+                    (site, expected("a target with a pe array for this matmul"))
+                }
+            };
+            Some(Report::unusable("pto:target-limit", site, message))
         })
     }
 
@@ -49,6 +79,34 @@ impl Code {
             &format!("argument {number} has no bank"),
         ))
     }
+}
+
+fn is_pe(inst: &Inst) -> bool {
+    matches!(inst, Inst::Matmul(_))
+}
+
+/// Where a function first has tiles, if it has any.
+fn has_tiles(func: &Func) -> Option<SiteId> {
+    let is_tile = |space: Space| matches!(space, Space::Tile(_));
+    let types = func
+        .params
+        .iter()
+        .map(|param| &param.ty)
+        .chain(&func.results);
+    let mut views = types.filter_map(|ty| match ty {
+        ValueType::View(view) => Some(view.space),
+        ValueType::Scalar(_) | ValueType::Token => None,
+    });
+    if views.any(is_tile) {
+        return Some(func.site);
+    }
+    let mut insts = func.insts.iter().zip(&func.sites);
+    let found = insts.find(|(inst, _)| match inst {
+        Inst::TileMatmul(_) => true,
+        Inst::Allocate(allocate) => is_tile(allocate.space),
+        _ => false,
+    });
+    found.map(|(_, &site)| site)
 }
 
 fn obstacle(func: &Func) -> Option<Report> {

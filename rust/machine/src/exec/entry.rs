@@ -1,13 +1,18 @@
 //! Running a function: arguments in, arguments and results out.
 
-use pto_ir::Space;
-
 use super::{Config, Machine};
-use crate::code::{Allocate, Code, ElementType, FuncId, Index, Param, Slot, ValueType, ViewType};
-use crate::memory::{Kind, View};
+use crate::code::{
+    Allocate, Code, ElementType, FuncId, Index, Param, Slot, Space, ValueType, ViewType,
+};
+use crate::memory::{Kind, View, bits_of};
 use crate::report::{Outcome, Report, SiteId};
 use crate::stats::Stats;
+use crate::tile::Arithmetic;
 use crate::trace::Recorder;
+
+/// The type of the elements of an [`Array`] that holds the whole words of a tile, as raw arithmetic
+/// has them.
+pub const TILE_WORD: ElementType = ElementType::Uint(64);
 
 /// Elements with their shape.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -52,7 +57,8 @@ pub enum Value {
 pub struct RunResult {
     /// Warnings, and the error that ended the run, if one did.
     pub reports: Vec<Report>,
-    /// The arguments after the run, memrefs as the function left them; empty if it did not finish.
+    /// The arguments after the run, memrefs as the function left them; empty if it did not finish,
+    /// unless a fault ended it.
     pub arguments: Vec<Value>,
     /// The results; empty if it did not finish.
     pub results: Vec<Value>,
@@ -60,6 +66,8 @@ pub struct RunResult {
     pub stats: Stats,
     /// Steps taken.
     pub steps: u64,
+    /// Whether an operation on tiles ended the run with a fault.
+    pub is_faulted: bool,
 }
 
 /// Runs `entry` of `code` with `inputs`, one for each argument (missing ones are undefined).
@@ -75,30 +83,30 @@ pub(super) fn run_machine(
 ) -> (RunResult, Option<Box<Recorder>>) {
     let outcome = machine.start(entry, inputs).and_then(|()| machine.run());
     let values = outcome.and_then(|()| machine.final_values(entry));
+    let (ending, (arguments, results)) = match values {
+        Ok(values) => (None, values),
+        Err(report) => (Some(*report), machine.values_at_fault(entry)),
+    };
     let Machine {
         mut memory,
         stats,
         steps,
+        is_faulted,
         ..
     } = machine;
     let mut recorder = memory.psum.recorder.take();
     let mut reports = memory.psum.into_reports();
-    let (arguments, results) = match values {
-        Ok(values) => values,
-        Err(report) => {
-            if let Some(recorder) = &mut recorder {
-                recorder.problem(&report);
-            }
-            reports.push(*report);
-            (Vec::new(), Vec::new())
-        }
-    };
+    if let (Some(recorder), Some(report)) = (&mut recorder, &ending) {
+        recorder.problem(report);
+    }
+    reports.extend(ending);
     let result = RunResult {
         reports,
         arguments,
         results,
         stats,
         steps,
+        is_faulted,
     };
     (result, recorder)
 }
@@ -196,6 +204,7 @@ impl Machine<'_> {
                 .collect(),
             layout: ty.layout.clone(),
             placement: param.placement,
+            capacity: None,
         };
         let view = self.new_buffer(&allocate, &sizes, site)?;
         if ty.space == Space::Psum && !param.is_fresh {
@@ -205,19 +214,57 @@ impl Machine<'_> {
             if param.is_fresh {
                 return Err(input_report(number, "a memref that holds nothing", site));
             }
-            self.memory.write(&view, &array.bytes, site)?;
+            self.fill_argument(&view, &array, site)?;
         }
         Ok(view)
+    }
+
+    /// Writes the elements of an argument; those of a tile may be whole words.
+    fn fill_argument(&mut self, view: &View, array: &Array, site: SiteId) -> Outcome<()> {
+        match self.memory.tile_mut(view) {
+            Some(tile) if array.element == TILE_WORD => {
+                let words = array.bytes.chunks_exact(TILE_WORD.bytes());
+                tile.set_words(words.map(bits_of).collect());
+                Ok(())
+            }
+            _ => self.memory.write(view, &array.bytes, site),
+        }
+    }
+
+    /// The arguments as a fault left them, which is as they were before the operation. Nothing where
+    /// the run ended otherwise, or before the arguments were there.
+    fn values_at_fault(&mut self, entry: FuncId) -> (Vec<Value>, Vec<Value>) {
+        self.frames.truncate(1);
+        let arguments = self.is_faulted.then(|| self.arguments(entry).ok());
+        (arguments.flatten().unwrap_or_default(), Vec::new())
+    }
+
+    fn arguments(&mut self, entry: FuncId) -> Outcome<Vec<Value>> {
+        let func = self.code.func(entry);
+        let params = func.params.iter();
+        params
+            .map(|param| self.value(&param.ty, param.slot, func.site))
+            .collect()
+    }
+
+    /// The whole words of a tile, in raw arithmetic.
+    fn raw_words(&mut self, view: &View) -> Option<Value> {
+        if self.config.tiles.arithmetic != Arithmetic::Raw {
+            return None;
+        }
+        let (bytes, undefined) = self.memory.tile_mut(view)?.words(view);
+        let array = Array {
+            element: TILE_WORD,
+            sizes: view.sizes().to_vec(),
+            bytes,
+        };
+        Some(Value::Elements { array, undefined })
     }
 
     /// Arguments and results after the run.
     fn final_values(&mut self, entry: FuncId) -> Outcome<(Vec<Value>, Vec<Value>)> {
         let func = self.code.func(entry);
-        let arguments = func
-            .params
-            .iter()
-            .map(|param| self.value(&param.ty, param.slot, func.site))
-            .collect::<Outcome<_>>()?;
+        let arguments = self.arguments(entry)?;
         let results = func
             .results
             .iter()
@@ -234,6 +281,9 @@ impl Machine<'_> {
             }
             (ValueType::View(ty), Slot::View(slot)) => {
                 let view = self.view(slot).clone();
+                if let Some(value) = self.raw_words(&view) {
+                    return Ok(value);
+                }
                 let (bytes, undefined) = self.memory.read_defined(&view, site)?;
                 let array = Array {
                     element: ty.element,
@@ -245,6 +295,11 @@ impl Machine<'_> {
             _ => Ok(Value::Token),
         }
     }
+}
+
+/// Whether elements of type `found` may be those of a memref of type `ty`.
+fn are_elements(ty: &ViewType, found: ElementType) -> bool {
+    found == ty.element || (found == TILE_WORD && matches!(ty.space, Space::Tile(_)))
 }
 
 /// The sizes of an argument: static ones, and the input's where dynamic.
@@ -261,7 +316,7 @@ fn argument_sizes(
             Box::new(Report::unusable("pto:input", site, message))
         });
     };
-    if array.element != ty.element {
+    if !are_elements(ty, array.element) {
         let message = format!(
             "argument {number} has {} elements, its input {}",
             ty.element, array.element

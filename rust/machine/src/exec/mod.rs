@@ -11,14 +11,16 @@ mod generic;
 mod matmul;
 mod observe;
 mod scalars;
+mod tiles;
 mod views;
 
 use pto_ir::{Engine, Target};
 use smallvec::SmallVec;
 
 use entry::run_machine;
-pub use entry::{Array, Input, RunResult, Value, run};
+pub use entry::{Array, Input, RunResult, TILE_WORD, Value, run};
 pub use observe::record;
+pub use tiles::TileConfig;
 
 use crate::code::{Code, EngineOp, FuncId, Inst, ScalarSlot, Slot, ViewSlot};
 use crate::concurrency::Queue;
@@ -53,6 +55,8 @@ pub struct Config {
     pub extent: Extent,
     /// What to do about hazards.
     pub hazards: HazardPolicy,
+    /// How operations on tiles are executed.
+    pub tiles: TileConfig,
     /// The most steps: a step is an instruction, or a like amount of work within one.
     pub max_steps: u64,
 }
@@ -84,6 +88,8 @@ struct Machine<'c> {
     converted: Vec<u8>,
     steps: u64,
     stats: Stats,
+    /// Whether an operation on tiles ended the run with a fault.
+    is_faulted: bool,
 }
 
 /// Where the next instruction is.
@@ -117,6 +123,7 @@ impl<'c> Machine<'c> {
             converted: Vec::new(),
             steps: 0,
             stats: Stats::default(),
+            is_faulted: false,
             config,
         }
     }
@@ -190,6 +197,7 @@ impl<'c> Machine<'c> {
                 self.set(*dst, index);
             }
             Inst::Matmul(op) => self.matmul(op, site)?,
+            Inst::TileMatmul(op) => self.tile_matmul(op, site)?,
             Inst::Copy(op) => self.copy(op, site)?,
             Inst::Fill(op) => self.fill(op, site)?,
             Inst::ExpectEq(expect) => self.expect_eq(expect, site)?,
@@ -257,10 +265,15 @@ impl<'c> Machine<'c> {
     /// Frees the buffers that no slot refers to, once enough has been allocated.
     fn collect_garbage(&mut self) {
         if self.memory.wants_collection() {
-            let in_slots = self.views.iter().map(|view| view.buffer);
-            self.memory
-                .collect(in_slots.chain(self.globals.iter().copied()));
+            self.collect();
         }
+    }
+
+    /// Frees the buffers that no slot refers to.
+    fn collect(&mut self) {
+        let in_slots = self.views.iter().map(|view| view.buffer);
+        self.memory
+            .collect(in_slots.chain(self.globals.iter().copied()));
     }
 }
 

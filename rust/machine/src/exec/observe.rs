@@ -77,6 +77,7 @@ impl Machine<'_> {
                 buffer.serial(),
                 (host.bytes().len() / host.width().max(1)) as u64,
             )),
+            Storage::Tile(tile) => Some((buffer.serial(), tile.len() as u64)),
             Storage::Freed(_) => None,
         });
         if let (Some(facts), Some(recorder)) = (facts, &mut self.memory.psum.recorder) {

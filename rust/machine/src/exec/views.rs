@@ -1,12 +1,11 @@
 //! Allocations, and views of what was allocated.
 
-use pto_ir::Space;
 use smallvec::SmallVec;
 
 use super::Machine;
 use crate::code::{
-    Allocate, Expand, GlobalId, Index, Inst, Layout, Reinterpret, Reshape, ScalarSlot, Subview,
-    ViewCast, ViewSlot,
+    Allocate, Expand, GlobalId, Index, Inst, Layout, Reinterpret, Reshape, ScalarSlot, Space,
+    Subview, ViewCast, ViewSlot,
 };
 use crate::memory::{BufferId, Dim, Kind, Rows, Storage, View};
 use crate::report::{Outcome, Report, SiteId};
@@ -61,6 +60,8 @@ impl Machine<'_> {
     }
 
     fn allocate(&mut self, allocate: &Allocate, site: SiteId) -> Outcome<()> {
+        // What the slot named before, in the round of a loop before this, ends here.
+        self.set_view(allocate.dst, View::unset());
         self.collect_garbage();
         let sizes = self.sizes(&allocate.sizes, site)?;
         let view = self.new_buffer(allocate, &sizes, site)?;
@@ -75,6 +76,9 @@ impl Machine<'_> {
         sizes: &[u64],
         site: SiteId,
     ) -> Outcome<View> {
+        if let Space::Tile(kind) = allocate.space {
+            return self.new_tile(allocate, kind, sizes, site);
+        }
         let mut view = match &allocate.layout {
             None => View::row_major(BufferId::NONE, sizes),
             Some(layout) => strided(sizes, layout),
@@ -229,6 +233,7 @@ impl Machine<'_> {
         let len = match &self.memory.buffer(&view, site)?.storage {
             Storage::Host(host) => host.len() as u64,
             Storage::Psum(buffer) => u64::from(buffer.rows) * u64::from(buffer.columns),
+            Storage::Tile(tile) => tile.len() as u64,
             Storage::Freed(_) => 0,
         };
         if !view.is_within(len) {

@@ -140,9 +140,14 @@ impl Format {
 
     /// Whether `code` has only bits of the format set.
     pub const fn is_valid(self, code: u32) -> bool {
+        code & !self.code_mask() == 0
+    }
+
+    /// The bits of a storage word that belong to the format.
+    pub const fn code_mask(self) -> u32 {
         match self.binary() {
-            Some(binary) => code & !binary.code_mask() == 0,
-            None => code <= 0xff,
+            Some(binary) => binary.code_mask(),
+            None => 0xff,
         }
     }
 

@@ -1,15 +1,17 @@
-//! The memories of a run: buffers in SBUF, HBM and host memory, and those in PSUM.
+//! The memories of a run: buffers in SBUF, HBM and host memory, those in PSUM, and tiles.
 //!
 //! Elements travel packed, row-major and little endian, whatever the layout on either side. A
 //! buffer lives until it is freed or nothing refers to it: see [`Memory::collect`].
 
 mod host;
+mod tiles;
 mod view;
 
 use pto_ir::{Interval, Placement};
 use smallvec::SmallVec;
 
 pub(crate) use host::HostBuffer;
+pub(crate) use tiles::TileBuffer;
 pub(crate) use view::{Dim, View};
 
 use crate::code::ElementType;
@@ -24,6 +26,11 @@ pub(crate) struct BufferId(u32);
 impl BufferId {
     /// No buffer.
     pub(crate) const NONE: Self = Self(u32::MAX);
+
+    /// A number that no other buffer has at the same time.
+    pub(crate) const fn number(self) -> u32 {
+        self.0
+    }
 }
 
 /// What a buffer is.
@@ -60,6 +67,7 @@ pub(crate) struct Kind {
 pub(crate) enum Storage {
     Host(HostBuffer),
     Psum(PsumBuffer),
+    Tile(TileBuffer),
     /// Freed at this site.
     Freed(SiteId),
 }
@@ -142,6 +150,42 @@ impl Memory {
             rows: None,
         };
         Ok(self.insert(kind, Storage::Psum(buffer), site))
+    }
+
+    /// A buffer of the tile `tile`.
+    pub(crate) fn allocate_tile(
+        &mut self,
+        element: ElementType,
+        tile: TileBuffer,
+        site: SiteId,
+    ) -> BufferId {
+        let kind = Kind {
+            element,
+            rows: None,
+        };
+        self.insert(kind, Storage::Tile(tile), site)
+    }
+
+    /// The tiles that exist.
+    pub(crate) fn tiles(&self) -> impl Iterator<Item = &TileBuffer> {
+        let storages = self.buffers.iter().flatten().map(|buffer| &buffer.storage);
+        storages.filter_map(|storage| match storage {
+            Storage::Tile(tile) => Some(tile),
+            _ => None,
+        })
+    }
+
+    /// The tile of `view`, to be overwritten; `None` where it is none.
+    pub(crate) fn tile_mut(&mut self, view: &View) -> Option<&mut TileBuffer> {
+        match self
+            .buffers
+            .get_mut(view.buffer.0 as usize)?
+            .as_mut()?
+            .storage
+        {
+            Storage::Tile(ref mut tile) => Some(tile),
+            _ => None,
+        }
     }
 
     fn insert(&mut self, kind: Kind, storage: Storage, site: SiteId) -> BufferId {
@@ -247,6 +291,9 @@ impl Memory {
             .and_then(Option::as_ref);
         match buffer.map(|buffer| (&buffer.storage, buffer.element.bytes())) {
             Some((Storage::Host(host), _)) => gather(host, view, out),
+            Some((Storage::Tile(tile), _)) => {
+                tile.gather(view, out);
+            }
             Some((Storage::Psum(buffer), width)) => {
                 for_each_region(view, buffer, |region| {
                     psum.read(buffer, region, site, words)?;
@@ -285,6 +332,7 @@ impl Memory {
                         .count() as u64;
                 });
             }
+            Some((Storage::Tile(tile), _)) => undefined = tile.gather(view, &mut out),
             Some((Storage::Psum(buffer), width)) => {
                 for_each_region(view, buffer, |region| {
                     undefined += psum.read_defined(buffer, region, site, words)?;
@@ -331,6 +379,7 @@ impl Memory {
             .and_then(Option::as_mut);
         match buffer.map(|buffer| (&mut buffer.storage, buffer.element.bytes())) {
             Some((Storage::Host(host), _)) => scatter(host, view, bytes),
+            Some((Storage::Tile(tile), _)) => tile.scatter(view, bytes),
             Some((Storage::Psum(buffer), width)) => {
                 let mut rest = bytes;
                 let regions = regions(view, buffer);
@@ -385,6 +434,12 @@ impl Memory {
                 Ok(host.bits(at))
             }
             Some(Buffer {
+                storage: Storage::Tile(tile),
+                ..
+            }) => tile
+                .load(at)
+                .ok_or_else(|| self.undefined_element(view, at, site)),
+            Some(Buffer {
                 storage: Storage::Psum(buffer),
                 ..
             }) => {
@@ -409,6 +464,13 @@ impl Memory {
                 ..
             }) => {
                 host.set_bits(at, bits);
+                Ok(())
+            }
+            Some(Buffer {
+                storage: Storage::Tile(tile),
+                ..
+            }) => {
+                tile.store(at, bits);
                 Ok(())
             }
             Some(Buffer {
@@ -443,20 +505,23 @@ impl Memory {
         }
     }
 
-    /// An error if an element of a host `view` was never written.
+    /// An error if an element of a `view` outside PSUM was never written.
     pub(crate) fn check_defined(&self, view: &View, site: SiteId) -> Outcome<()> {
-        let Storage::Host(host) = &self.buffer(view, site)?.storage else {
-            return Ok(());
-        };
-        if host.is_all_defined() {
-            return Ok(());
-        }
         let mut missing = None;
-        view.runs().for_each_segment(|start, len| {
-            if missing.is_none() {
-                missing = host.first_undefined(start, len);
+        let mut look = |first: &dyn Fn(usize, usize) -> Option<usize>| {
+            view.runs().for_each_segment(|start, len| {
+                missing = missing.or_else(|| first(start, len));
+            });
+        };
+        match &self.buffer(view, site)?.storage {
+            Storage::Host(host) if !host.is_all_defined() => {
+                look(&|start, len| host.first_undefined(start, len));
             }
-        });
+            Storage::Tile(tile) if tile.tile().undefined_count() > 0 => {
+                look(&|start, len| tile.first_undefined(start, len));
+            }
+            _ => {}
+        }
         match missing {
             Some(at) => Err(self.undefined_element(view, at, site)),
             None => Ok(()),
@@ -497,6 +562,7 @@ impl Buffer {
         match &self.storage {
             Storage::Host(host) => host.bytes().len() as u64,
             Storage::Psum(buffer) => 4 * u64::from(buffer.rows) * u64::from(buffer.columns),
+            Storage::Tile(tile) => 8 * tile.len() as u64,
             Storage::Freed(_) => 0,
         }
     }

@@ -62,19 +62,41 @@ impl Tile {
 
     /// The word of a defined element; `None` for undefined ones and outside the valid region.
     pub fn get(&self, row: u32, column: u32) -> Option<u64> {
-        let index = self.position(row, column)?;
-        (self.undefined == 0 || self.defined[index]).then(|| self.words[index])
+        self.word(self.position(row, column)?)
     }
 
     /// Defines an element. Nothing happens outside the valid region.
     pub fn set(&mut self, row: u32, column: u32, word: u64) {
-        let Some(index) = self.position(row, column) else {
+        if let Some(index) = self.position(row, column) {
+            self.set_word(index, word);
+        }
+    }
+
+    /// The word of the element at `index` in row order; `None` if it is undefined.
+    pub fn word(&self, index: usize) -> Option<u64> {
+        let is_defined = self.undefined == 0 || *self.defined.get(index)?;
+        self.words.get(index).copied().filter(|_| is_defined)
+    }
+
+    /// Defines the element at `index` in row order. Nothing happens beyond the last one.
+    pub fn set_word(&mut self, index: usize, word: u64) {
+        let Some(place) = self.words.get_mut(index) else {
             return;
         };
-        self.words[index] = word;
+        *place = word;
         if self.undefined > 0 && !std::mem::replace(&mut self.defined[index], true) {
             self.undefined -= 1;
         }
+    }
+
+    /// How many elements are undefined.
+    pub fn undefined_count(&self) -> usize {
+        self.undefined
+    }
+
+    /// The words, taken out.
+    pub fn into_words(self) -> Vec<u64> {
+        self.words
     }
 
     /// The first undefined element in row order.

@@ -2,12 +2,14 @@
 
 #![allow(dead_code, reason = "every test file uses its own part")]
 
-use pto_ir::{AccFlags, Engine, Placement, Severity, Space, Target, Tile};
+use pto_ir::{AccFlags, Engine, Placement, Severity, Target, Tile};
 use pto_machine::code::{
-    Allocate, Code, ElementType, EngineOp, Func, FuncBuilder, Index, Inst, MatmulOp, Slot, Subview,
-    Transfer, ValueType, ViewSlot, ViewType,
+    Allocate, Code, ElementType, EngineOp, Func, FuncBuilder, Index, Inst, MatmulOp, Slot, Space,
+    Subview, Transfer, ValueType, ViewSlot, ViewType,
 };
-use pto_machine::exec::{Config, DEFAULT_MAX_STEPS, Extent, Input, RunResult, Value, run};
+use pto_machine::exec::{
+    Config, DEFAULT_MAX_STEPS, Extent, Input, RunResult, TileConfig, Value, run,
+};
 use pto_machine::hazards::HazardPolicy;
 use pto_machine::psum::{Meanings, StartModel};
 use pto_machine::report::{Report, SiteId};
@@ -94,6 +96,7 @@ impl Kernel {
                 .collect(),
             layout: None,
             placement,
+            capacity: None,
         };
         self.builder
             .push(Inst::Allocate(Box::new(allocate)), SiteId::NONE);
@@ -240,7 +243,7 @@ pub(crate) fn program(func: Func) -> Code {
     Code {
         funcs: vec![func],
         globals: Vec::new(),
-        target: None,
+        platform: None,
     }
 }
 
@@ -265,6 +268,7 @@ pub(crate) fn config(target: &str, meanings: Meanings) -> Config {
         meanings,
         extent: Extent::Group,
         hazards: HazardPolicy::Error,
+        tiles: TileConfig::default(),
         max_steps: DEFAULT_MAX_STEPS,
     }
 }

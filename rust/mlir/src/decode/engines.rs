@@ -6,7 +6,7 @@ use pto_machine::code::{
 };
 
 use super::attributes::{Attr, attribute};
-use super::{Decode, Decoding, FunctionDecoder, types, unsupported};
+use super::{Decode, Decoding, FunctionDecoder, tiles, types, unsupported};
 use crate::accessors::kind;
 use crate::handle::{Op, Value};
 
@@ -22,8 +22,9 @@ const ENGINES: [Engine; 5] = [
 /// How an operation of the dialect is decoded.
 pub(super) fn handler(op: Op) -> Option<Decode> {
     Some(match op.kind() {
-        kind::MATMUL | kind::MATMUL_ACC => matmul,
+        kind::MATMUL | kind::MATMUL_ACC | kind::TILE_MATMUL => matmul,
         kind::PSUM_ALLOC | kind::SBUF_ALLOC => allocate,
+        kind::TILE_ALLOC => tiles::allocate,
         kind::MEMSET => memset,
         kind::COPY => copy,
         kind::EXPECT_EQ => expect_eq,
@@ -42,7 +43,7 @@ pub(super) fn placement(bank: i32, offset: i32, partition: i32) -> Placement {
 }
 
 impl FunctionDecoder<'_> {
-    fn engine_op(&mut self, op: Op) -> Decoding<EngineOp> {
+    pub(super) fn engine_op(&mut self, op: Op) -> Decoding<EngineOp> {
         let facts = op.engine().ok_or_else(|| unsupported(op))?;
         let engine = ENGINES.get(facts.engine as usize).copied();
         let after = (0..facts.after_count)
@@ -74,12 +75,21 @@ fn allocate(decoder: &mut FunctionDecoder<'_>, op: Op) -> Decoding<()> {
         placement: facts
             .placed
             .then(|| placement(facts.bank, facts.offset, facts.partition)),
+        capacity: None,
     };
     decoder.emit(Inst::Allocate(Box::new(allocate)), op);
     Ok(())
 }
 
+/// A matmul of either machine: two of the operations serve both.
 fn matmul(decoder: &mut FunctionDecoder<'_>, op: Op) -> Decoding<()> {
+    match op.tile_matmul() {
+        Some(facts) => tiles::matmul(decoder, op, &facts),
+        None => pe_matmul(decoder, op),
+    }
+}
+
+fn pe_matmul(decoder: &mut FunctionDecoder<'_>, op: Op) -> Decoding<()> {
     let facts = op.matmul().ok_or_else(|| unsupported(op))?;
     // SAFETY: the operands of a live operation.
     let value = |raw| unsafe { Value::from_option_raw(raw) };

@@ -85,6 +85,7 @@ fn allocate(decoder: &mut FunctionDecoder<'_>, op: Op) -> Decoding<()> {
         sizes,
         layout: ty.layout,
         placement: None,
+        capacity: None,
     };
     decoder.emit(Inst::Allocate(Box::new(allocate)), op);
     Ok(())

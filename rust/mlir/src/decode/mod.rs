@@ -15,12 +15,12 @@ mod linalg;
 mod memrefs;
 mod names;
 mod scalars;
+mod tiles;
 mod types;
 
-use pto_ir::Target;
 use pto_machine::code::{
-    Code, Func, FuncBuilder, FuncId, Global, GlobalId, Inst, Label, Param, ScalarSlot, Slot,
-    ValueType, ViewSlot,
+    Code, Func, FuncBuilder, FuncId, Global, GlobalId, Inst, Label, Param, Platform, ScalarSlot,
+    Slot, ValueType, ViewSlot,
 };
 use pto_machine::report::SiteId;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -61,7 +61,7 @@ pub(crate) fn decode(module: Op, entry: Option<&str>) -> Decoding<Decoded> {
         let func = decoder.function(op)?;
         decoder.code.funcs.push(func);
     }
-    decoder.code.target = target_of(module)?;
+    decoder.code.platform = platform_of(module)?;
     Ok(Decoded {
         code: decoder.code,
         entry,
@@ -479,8 +479,8 @@ fn ops(block: Block) -> impl Iterator<Item = Op> {
     std::iter::successors(block.first_op(), |op| op.next())
 }
 
-/// The target that the module names.
-fn target_of(module: Op) -> Decoding<Option<&'static Target>> {
+/// The machine that the module names.
+fn platform_of(module: Op) -> Decoding<Option<Platform>> {
     let Some(attribute) = attribute(module, "pto.target") else {
         return Ok(None);
     };
@@ -490,8 +490,8 @@ fn target_of(module: Op) -> Decoding<Option<&'static Target>> {
         .split_once('<')
         .map_or("", |(_, rest)| rest)
         .trim_end_matches('>');
-    match Target::from_name(name) {
-        Some(target) => Ok(Some(target)),
+    match Platform::from_name(name) {
+        Some(platform) => Ok(Some(platform)),
         None => {
             let message = format!("the interpreter has no target {name}");
             Err(refuse(module, "pto:target", &message))

@@ -45,6 +45,11 @@ impl Type {
         unsafe { accessors::ptoTypeGetTileBytes(self.0) }
     }
 
+    /// The 5-bit data type code that elements of this type have in a tile, if a tile holds them.
+    pub(crate) fn tile_data_type(self) -> Option<u8> {
+        u8::try_from(unsafe { accessors::ptoTypeGetTileDataType(self.0) }).ok()
+    }
+
     pub(crate) fn element(self) -> Self {
         Self(unsafe { mlirShapedTypeGetElementType(self.0) })
     }

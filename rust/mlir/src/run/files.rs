@@ -3,14 +3,13 @@
 use std::fs;
 use std::path::Path;
 
-use pto_ir::Space;
-use pto_machine::code::{Code, ElementType, FuncId, Param, ValueType};
-use pto_machine::exec::{Array, Input, RunResult, Value};
+use pto_machine::code::{Code, ElementType, FuncId, Param, Space, ValueType};
+use pto_machine::exec::{Array, Input, RunResult, TILE_WORD, Value};
 use pto_machine::npy::{self, Dtype, Kind};
 use pto_machine::random::Random;
 use pto_machine::report::{Report, SiteId};
 
-use super::options::Options;
+use super::options::{ArithmeticName, Options};
 
 /// The arguments of `entry` as the options have them.
 pub(super) fn inputs(
@@ -34,7 +33,7 @@ pub(super) fn inputs(
             let message = format!("--input={number}: @{} has {count} arguments", func.name);
             return Err(input_error(func.site, message));
         };
-        inputs[*number] = read(param, file)
+        inputs[*number] = read(param, file, options)
             .map_err(|error| input_error(func.site, format!("{}: {error}", file.display())))?;
     }
     Ok(inputs)
@@ -55,7 +54,7 @@ fn random_input(param: &Param, random: &mut Random, options: &Options) -> Input 
 }
 
 /// The array in `file` as the value of `param`.
-fn read(param: &Param, file: &Path) -> Result<Input, String> {
+fn read(param: &Param, file: &Path, options: &Options) -> Result<Input, String> {
     let bytes = fs::read(file).map_err(|error| error.to_string())?;
     let array = npy::Array::read(&bytes).map_err(|error| error.to_string())?;
     let element = match &param.ty {
@@ -63,7 +62,11 @@ fn read(param: &Param, file: &Path) -> Result<Input, String> {
         ValueType::View(ty) => ty.element,
         ValueType::Token => return Err("the argument has no elements".into()),
     };
-    if !is_compatible(element, array.dtype()) {
+    let element = match is_tile(&param.ty) {
+        true => tile_element(element, array.dtype(), options)?,
+        false => element,
+    };
+    if !is_tile(&param.ty) && !is_compatible(element, array.dtype()) {
         let dtype = array.dtype();
         return Err(format!(
             "expected elements of type {element}, found {:?} of {} bytes",
@@ -85,6 +88,33 @@ fn read(param: &Param, file: &Path) -> Result<Input, String> {
         sizes,
         bytes: array.into_data(),
     }))
+}
+
+fn is_tile(ty: &ValueType) -> bool {
+    matches!(ty, ValueType::View(view) if matches!(view.space, Space::Tile(_)))
+}
+
+/// What an array of `dtype` holds as the contents of a tile of `element`: raw words of the element's
+/// width, whatever NumPy calls them, or, in raw arithmetic, of 64 bits.
+fn tile_element(
+    element: ElementType,
+    dtype: Dtype,
+    options: &Options,
+) -> Result<ElementType, String> {
+    let is_raw = options.arith == ArithmeticName::Raw;
+    let is_integer = matches!(dtype.kind(), Kind::Int | Kind::Uint);
+    if is_raw && is_integer && dtype.bytes() == TILE_WORD.bytes() {
+        return Ok(TILE_WORD);
+    }
+    if dtype.bytes() == element.bytes() {
+        return Ok(element);
+    }
+    let width = element.bytes();
+    let raw = TILE_WORD.bytes();
+    Err(format!(
+        "expected words of {width} bytes for {element} in a tile, or of {raw} with --arith=raw, found \
+         {dtype}"
+    ))
 }
 
 /// Whether an array of `dtype` may stand for elements of type `element`: the type itself, or, for
@@ -115,6 +145,30 @@ fn dtype_of(element: ElementType) -> Option<Dtype> {
     Dtype::new(kind, element.bytes())
 }
 
+/// An argument or result of the run: its file, its type and its value.
+type Named<'a> = (String, &'a ValueType, &'a Value);
+
+/// What there is to write. After a fault, arguments that hold something: what holds nothing is left
+/// as it was in the folder too.
+fn outputs<'a>(code: &'a Code, entry: FuncId, result: &'a RunResult) -> Vec<Named<'a>> {
+    let func = code.func(entry);
+    let types = func.params.iter().map(|param| &param.ty);
+    let arguments = types.zip(&result.arguments).enumerate();
+    let is_written = |value: &Value| match value {
+        Value::Elements { array, undefined } => {
+            let len = array.sizes.iter().product::<u64>();
+            !result.is_faulted || *undefined < len
+        }
+        Value::Scalar(..) | Value::Token => false,
+    };
+    let results = func.results.iter().zip(&result.results).enumerate();
+    arguments
+        .filter(|(_, (_, value))| is_written(value))
+        .map(|(number, (ty, value))| (format!("arg{number}.npy"), ty, value))
+        .chain(results.map(|(number, (ty, value))| (format!("res{number}.npy"), ty, value)))
+        .collect()
+}
+
 /// Writes memref arguments and results to `folder`; what to warn about.
 pub(super) fn write(
     code: &Code,
@@ -129,18 +183,8 @@ pub(super) fn write(
     };
     fs::create_dir_all(folder).map_err(|error| failed(error.to_string()))?;
     let mut warnings = Vec::new();
-    let is_array = |value: &&Value| matches!(value, Value::Elements { .. });
-    let arguments = result
-        .arguments
-        .iter()
-        .enumerate()
-        .filter(|(_, value)| is_array(value));
-    let results = result.results.iter().enumerate();
-    let named = arguments
-        .map(|(number, value)| (format!("arg{number}.npy"), value))
-        .chain(results.map(|(number, value)| (format!("res{number}.npy"), value)));
-    for (name, value) in named {
-        let Some(array) = as_array(value).map_err(failed)? else {
+    for (name, ty, value) in outputs(code, entry, result) {
+        let Some(array) = as_array(ty, value).map_err(failed)? else {
             continue;
         };
         fs::write(folder.join(&name), array.write()).map_err(|error| failed(error.to_string()))?;
@@ -156,7 +200,7 @@ pub(super) fn write(
     Ok(warnings)
 }
 
-fn as_array(value: &Value) -> Result<Option<npy::Array>, String> {
+fn as_array(ty: &ValueType, value: &Value) -> Result<Option<npy::Array>, String> {
     let (element, sizes, bytes) = match value {
         Value::Elements { array, .. } => (array.element, array.sizes.clone(), array.bytes.clone()),
         Value::Scalar(element, bits) => (
@@ -166,7 +210,11 @@ fn as_array(value: &Value) -> Result<Option<npy::Array>, String> {
         ),
         Value::Token => return Ok(None),
     };
-    let dtype = dtype_of(element).ok_or_else(|| format!("no .npy type for {element}"))?;
+    let dtype = match is_tile(ty) {
+        true => Dtype::new(Kind::Uint, element.bytes()),
+        false => dtype_of(element),
+    };
+    let dtype = dtype.ok_or_else(|| format!("no .npy type for {element}"))?;
     let shape = sizes.into_iter().map(|size| size as usize).collect();
     npy::Array::new(dtype, shape, bytes)
         .map(Some)

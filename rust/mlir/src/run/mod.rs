@@ -15,7 +15,7 @@ use std::fs;
 use std::path::Path;
 
 use pto_ir::{Severity, Target};
-use pto_machine::code::{Code, FuncId};
+use pto_machine::code::{Code, FuncId, Platform};
 use pto_machine::exec::{Config, RunResult, record, run};
 use pto_machine::psum::{Meanings, StartModel};
 use pto_machine::report::{Report, SiteId, Verdict};
@@ -79,8 +79,15 @@ struct Session<'a> {
 impl Session<'_> {
     fn run(&self, outcome: &mut Outcome) -> Result<(), Box<Report>> {
         let Decoded { code, entry, .. } = self.decoded;
-        let target = self.target()?;
-        let meanings = self.meanings(target, outcome)?;
+        let platform = self.platform()?;
+        if let Some(report) = code.foreign_part(*entry, platform) {
+            return Err(Box::new(report));
+        }
+        let target = match platform {
+            Platform::Pe(target) => target,
+            Platform::Tile => default_target()?,
+        };
+        let meanings = self.meanings(platform, outcome)?;
         let mut inputs = files::inputs(code, *entry, self.options)?;
         if let Memory::Used(buffers) = self.memory {
             memory::fill(&mut inputs, buffers, code, *entry)?;
@@ -90,6 +97,7 @@ impl Session<'_> {
             meanings,
             extent: self.options.extent.into(),
             hazards: self.options.hazards.into(),
+            tiles: self.options.tiles(),
             max_steps: self.options.max_steps,
         };
         let (result, trace) = if self.options.is_looked_at() {
@@ -155,34 +163,27 @@ impl Session<'_> {
         Ok(())
     }
 
-    /// The target: the option's, the module's, or the default.
-    fn target(&self) -> Result<&'static Target, Box<Report>> {
-        let named = match &self.options.target {
-            Some(name) => Some(Target::from_name(name).ok_or_else(|| {
-                let message = format!("there is no target called {name}");
-                Box::new(Report::unusable("pto:target", SiteId::NONE, message))
-            })?),
-            None => self.decoded.code.target,
-        };
-        named
-            .or_else(|| Target::from_name(Target::DEFAULT))
-            .ok_or_else(|| {
-                Box::new(Report::unusable(
-                    "pto:target",
-                    SiteId::NONE,
-                    "there is no default target",
-                ))
-            })
+    /// The machine: the option's, the module's, what the program is made of, or the default.
+    fn platform(&self) -> Result<Platform, Box<Report>> {
+        let Decoded { code, entry, .. } = self.decoded;
+        if let Some(name) = &self.options.target {
+            let message = format!("there is no target called {name}");
+            return Platform::from_name(name).ok_or_else(|| no_target(message));
+        }
+        match code.platform.or_else(|| code.implied_platform(*entry)) {
+            Some(platform) => Ok(platform),
+            None => default_target().map(Platform::Pe),
+        }
     }
 
     /// The meanings to run. Where the machine cannot run the program, `all` runs the reference alone
     /// and says so.
-    fn meanings(&self, target: &Target, outcome: &mut Outcome) -> Result<Meanings, Box<Report>> {
+    fn meanings(&self, platform: Platform, outcome: &mut Outcome) -> Result<Meanings, Box<Report>> {
         let model = self.options.model;
         if model == Model::Reference {
             return Ok(reference_and(Vec::new()));
         }
-        let obstacle = self.obstacle(target);
+        let obstacle = self.obstacle(platform);
         let models = match (model.start_model(), obstacle) {
             (Some(_), Some(obstacle)) => return Err(Box::new(obstacle)),
             (Some(model), None) => {
@@ -208,10 +209,14 @@ impl Session<'_> {
     }
 
     /// Why the machine cannot run the program, if it cannot.
-    fn obstacle(&self, target: &Target) -> Option<Report> {
+    fn obstacle(&self, platform: Platform) -> Option<Report> {
         let Decoded { code, entry, .. } = self.decoded;
-        if !target.has_group_flags {
-            let message = format!("{} has no accumulation-group flags", target.name);
+        let has_group_flags = match platform {
+            Platform::Pe(target) => target.has_group_flags,
+            Platform::Tile => false,
+        };
+        if !has_group_flags {
+            let message = format!("{} has no accumulation-group flags", platform.name());
             let site = site_of(code, *entry);
             return Some(Report::unusable("pto:auto-flags", site, message));
         }
@@ -239,6 +244,15 @@ impl Outcome {
                 .collect(),
         });
     }
+}
+
+/// The PE target where nothing names one. A run on tiles has one too, of which nothing is used.
+fn default_target() -> Result<&'static Target, Box<Report>> {
+    Target::from_name(Target::DEFAULT).ok_or_else(|| no_target("there is no default target".into()))
+}
+
+fn no_target(message: String) -> Box<Report> {
+    Box::new(Report::unusable("pto:target", SiteId::NONE, message))
 }
 
 fn reference_and(models: Vec<StartModel>) -> Meanings {

@@ -3,10 +3,11 @@
 use std::path::PathBuf;
 
 use clap::{Parser, ValueEnum};
-use pto_machine::exec::{DEFAULT_MAX_STEPS, Extent};
+use pto_machine::exec::{DEFAULT_MAX_STEPS, Extent, TileConfig};
 use pto_machine::hazards::HazardPolicy;
 use pto_machine::psum::StartModel;
 use pto_machine::random::Distribution;
+use pto_machine::tile::Arithmetic;
 
 /// Runs a program of the pto dialect and checks what it reads: under the reference meaning and on the
 /// machine, bit for bit.
@@ -31,9 +32,24 @@ pub(crate) struct Options {
     #[arg(long, value_enum, default_value_t = ExtentName::Group)]
     pub(crate) extent: ExtentName,
 
-    /// The machine: trn1, trn2, trn3 or nogroup [default: the module's, or trn2]
+    /// The machine: trn1, trn2, trn3, nogroup or tile [default: the module's, or tile for a
+    /// program on tiles, or trn2]
     #[arg(long, value_name = "NAME")]
     pub(crate) target: Option<String>,
+
+    /// What a multiply-add on tiles does: f32 steps on numbers, or words modulo 2^64
+    #[arg(long, value_enum, default_value_t = ArithmeticName::Ieee)]
+    pub(crate) arith: ArithmeticName,
+
+    /// The processing element, 0 to 3, whose rows of a Shared left tile are computed [default: the
+    /// first that has as many as the destination]
+    #[arg(long, value_name = "K", value_parser = clap::value_parser!(u32).range(0..=3))]
+    pub(crate) pe: Option<u32>,
+
+    /// The program is the form before tiles have registers: an accumulator may be its destination,
+    /// and tiles take no room
+    #[arg(long)]
+    pub(crate) unassigned_tiles: bool,
 
     /// Argument number K is the array in a .npy file; may be repeated
     #[arg(long = "input", value_name = "K=FILE", value_parser = parse_input)]
@@ -115,6 +131,24 @@ impl From<ExtentName> for Extent {
     }
 }
 
+/// `--arith`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ArithmeticName {
+    /// Products and sums each rounded to f32, integers modulo 2^32
+    Ieee,
+    /// Payload words modulo 2^64, whatever their type
+    Raw,
+}
+
+impl From<ArithmeticName> for Arithmetic {
+    fn from(name: ArithmeticName) -> Self {
+        match name {
+            ArithmeticName::Ieee => Self::Ieee,
+            ArithmeticName::Raw => Self::Raw,
+        }
+    }
+}
+
 /// `--hazards`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum HazardsName {
@@ -190,6 +224,15 @@ pub(crate) enum Parsed {
 }
 
 impl Options {
+    /// How operations on tiles are executed.
+    pub(super) fn tiles(&self) -> TileConfig {
+        TileConfig {
+            arithmetic: self.arith.into(),
+            element: self.pe,
+            is_unassigned: self.unassigned_tiles,
+        }
+    }
+
     /// Whether the run is to be recorded.
     pub(super) fn is_looked_at(&self) -> bool {
         self.trace.is_some() || self.timeline.is_some()

@@ -30,6 +30,7 @@ fn as_json(result: &RunResult) -> Value {
         "macs": stats.macs,
         "bytes_moved": stats.bytes_moved,
         "memsets": stats.memsets,
+        "tile_flags": stats.tile_flags,
         "pe_utilisation": stats.pe_utilisation(),
         "steps": result.steps,
     })
@@ -49,12 +50,13 @@ fn as_text(result: &RunResult) -> String {
         }
     }
     let utilisation = format!("{:.1} %", 100.0 * stats.pe_utilisation());
-    let totals: [(&str, String); 5] = [
+    let totals: [(&str, String); 6] = [
         ("cycles", stats.cycles().to_string()),
         ("multiply-adds", stats.macs.to_string()),
         ("bytes moved", stats.bytes_moved.to_string()),
         ("memsets", stats.memsets.to_string()),
         ("pe utilisation", utilisation),
+        ("tile flags", format!("0x{:02x}", stats.tile_flags)),
     ];
     lines.extend(totals.map(|(name, value)| format!("{name:<18}{value:>24}")));
     lines.join("\n") + "\n"
