@@ -1,6 +1,6 @@
 """Runs every example from the text to the numbers and says whether all of them are right.
 
-For each kernel and target: a stock mlir-opt with the plugin orders column tiles and derives the flags,
+Kernels of the tile ISA are executed as they are. For each other kernel and target: a stock mlir-opt with the plugin orders column tiles and derives the flags,
 pto-run executes the result under every model, and each written argument is compared bit for bit with the
 numpy reference of the kernel. Some runs must fail, each with the diagnostic that explains why.
 Exit status: 0 all as expected, 1 a difference (each is printed), 2 a tool is missing.
@@ -184,6 +184,47 @@ class Caught:
         return require_error("pto-run", status, diagnostics, self.tag)
 
 
+@dataclass(frozen=True)
+class OnTiles:
+    """A kernel of the tile ISA, which has no flags: its outputs equal its reference."""
+
+    name: str
+    target = "tile"
+    flags = "none"
+
+    def run(self, kernel, tools):
+        text = (kernel.folder / "kernel.mlir").read_text()
+        folder = tools.work / self.name
+        inputs = kernel.save_inputs(folder)
+        status, _, diagnostics = tools.run(text, self.target, ("--model=reference",), inputs, folder)
+        if status != 0 or diagnostics:
+            raise Failed(f"pto-run: expected silence, found {status}\n{diagnostics}")
+        compare(folder, kernel.expected)
+        matmuls = re.findall(r"^ *pto\.tmatmul", text, re.MULTILINE)
+        return f"{len(matmuls)} matmuls"
+
+
+@dataclass(frozen=True)
+class Faulted:
+    """A kernel of the tile ISA with a mistake, `right` replaced by `wrong`, that must fault with `tag`."""
+
+    name: str
+    right: str
+    wrong: str
+    tag: str
+    target = "tile"
+    flags = "none"
+
+    def run(self, kernel, tools):
+        text = (kernel.folder / "kernel.mlir").read_text()
+        if text.count(self.right) != 1:
+            raise Failed(f"kernel.mlir: expected {self.right!r} once, found it {text.count(self.right)} times")
+        folder = tools.work / f"{self.name}.{self.tag.replace(':', '-')}"
+        program = text.replace(self.right, self.wrong)
+        status, _, diagnostics = tools.run(program, self.target, (), kernel.save_inputs(folder), folder)
+        return require_error("pto-run", status, diagnostics, self.tag)
+
+
 RUNS = (
     *(Right("gemm-512", target) for target in ("trn1", "trn2", "trn3")),
     *(Right("attention-scores", target) for target in ("trn2", "trn3")),
@@ -199,6 +240,8 @@ RUNS = (
     # Without ACCU the sum depends on what a copy does to the pending bit: not under sticky-pending.
     Right("bias", "trn2", MODELS[:-1], warning="pto:seeded-accumulate"),
     Refused("bias", "kernel.mlir", "pto:seeded-accumulate", "strict"),
+    OnTiles("tile-matmul"),
+    Faulted("tile-matmul", "outs(%pong", "outs(%ping", "pto:tile-alias"),
 )
 
 
