@@ -1,12 +1,14 @@
 //! The facts that the specification's tests assert about its predicates, as (name, arguments,
 //! result) in the text of its language, evaluated by this project's own functions.
 
-use crate::support::{data_type, install, word};
+use crate::support::{data_type, descriptor, install, number, word};
 use pto_machine::tile::cooperative::PE_MODE_MASKS;
 use pto_machine::tile::core::Core;
 use pto_machine::tile::fields::{DataAttributes, RMode, ReluMode, group_columns};
 use pto_machine::tile::layout::CubeGeometry;
-use pto_machine::tile::operation::{Sharing, accumulator_type, local_roles};
+use pto_machine::tile::operation::{
+    Destination, Operation, Sharing, Source, accumulator_type, local_roles,
+};
 use pto_machine::tile::post::modes::{Control, Parameter, PreQuantMode};
 use pto_machine::tile::types::{Scaling, mx_pair_legal, ordinary_pair_class};
 use pto_machine::tile::{
@@ -24,8 +26,9 @@ pub(crate) fn run(record: &Value, siblings: &[Value]) -> Option<&'static str> {
     for p in predicates {
         let name = p["predicate"].as_str().expect("a name");
         let arguments = p["args"].as_str().expect("arguments");
-        let found =
-            evaluate(name, arguments).or_else(|| operands_legal(name, arguments, record, siblings));
+        let found = evaluate(name, arguments)
+            .or_else(|| operands_legal(name, arguments, record, siblings))
+            .or_else(|| accumulator_legal(name, arguments, record, siblings));
         if let Some(found) = found {
             let id = &record["id"];
             assert_eq!(found, p["expect"], "{id}: {name}({arguments})");
@@ -177,6 +180,11 @@ fn types(name: &str, a: &Arguments<'_>) -> Option<Value> {
             let (left, right) = pair()?;
             json!(mx_pair_legal(left, right, HEAD.has_hif4()))
         }
+        // For every encoding that is valid, in turn.
+        "TileDataTypeEncodingValid" => {
+            let is_valid = |t: DataType| DataType::from_code(t.code()) == Some(t);
+            json!(DataType::all().all(is_valid))
+        }
         "TileMatrixMathematicalSourceCount" => {
             let function = Function::from_code(a.number(0)? as u8)?;
             let (left, right) = (a.data_type(1)?, a.data_type(2)?);
@@ -260,6 +268,51 @@ fn operands_legal(
     let context = (HEAD, Arithmetic::Raw);
     let issued = core.issue_direct(function.code(), types, *destination, sources, context);
     Some(json!(issued.is_ok()))
+}
+
+/// Whether a register may be the accumulator of an operation that gives m x n elements of a type in
+/// a destination of some bytes. The tests hold a row-major tile against it; so that shape and
+/// capacity are what is judged, the same tile is taken in the layout of an accumulator.
+fn accumulator_legal(
+    name: &str,
+    arguments: &str,
+    record: &Value,
+    siblings: &[Value],
+) -> Option<Value> {
+    if name != "TileMatrixInfoAccumulatorSchemaLegal" {
+        return None;
+    }
+    let a = Arguments::new(arguments);
+    let (register, m, n) = (a.number(0)?, a.number(1)?, a.number(2)?);
+    let (accumulator, bytes) = (a.data_type(3)?, a.number(4)?);
+    let sibling = siblings
+        .iter()
+        .find(|s| s["test_id"] == record["test_id"] && s["entry"] == "block")?;
+    let mut inputs = sibling["inputs"].as_array()?.iter();
+    let found = descriptor(inputs.find(|i| number(&i["register"]) == register)?);
+    let (rows, columns) = (found.valid_rows, found.valid_columns);
+    let cube = |layout, t, r, c| Descriptor::cube(layout, t, r, c, 0).fitted();
+    let c = Descriptor {
+        capacity: found.capacity,
+        ..cube(Layout::CubeM16, found.data_type, rows, columns)
+    };
+    let function = Function::from_name("TMATMUL_ACC")?;
+    let mut operation = Operation::new(function, DataType::Fp16);
+    operation.dimensions = [Some(m), Some(n), None];
+    operation.sources = [
+        c,
+        cube(Layout::CubeM16, DataType::Fp16, m, 1),
+        cube(Layout::CubeN8, DataType::Fp16, 1, n),
+    ]
+    .map(Source::described)
+    .to_vec();
+    operation.destinations = vec![Destination {
+        capacity: bytes,
+        name: None,
+        descriptor: None,
+    }];
+    assert_eq!(accumulator, DataType::Fp32);
+    Some(json!(legality::check(&operation, HEAD).is_ok()))
 }
 
 /// Names and numbers of the operation catalogue.
