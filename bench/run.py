@@ -52,10 +52,15 @@ class PassTimes:
 
     def __init__(self, pto_opt, file, passes, target="trn2"):
         pipeline = ",".join(f"{PASSES[name]}{{target={target}}}" for name in passes)
+        rows = self.rows(pto_opt, file, f"func.func({pipeline})")
+        self.passes = {name: self.duration(rows, name) for name in passes}
+
+    def rows(self, pto_opt, file, pipeline, output="/dev/null"):
+        """Seconds of each row of the timing report; takes parsing, printing and memory from it."""
         command = [
-            pto_opt, file, f"--pass-pipeline=builtin.module(func.func({pipeline}))",
+            pto_opt, file, f"--pass-pipeline=builtin.module({pipeline})",
             "--mlir-disable-threading", "--verify-each=false", "--mlir-timing",
-            "--mlir-timing-display=list", "--mlir-output-format=json", "-o", "/dev/null",
+            "--mlir-timing-display=list", "--mlir-output-format=json", "-o", output,
         ]  # fmt: skip
         before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
         done = subprocess.run([str(part) for part in command], capture_output=True, text=True)
@@ -63,9 +68,9 @@ class PassTimes:
             sys.exit(f"bench: {' '.join(map(str, command))} failed:\n{done.stderr[-2000:]}")
         rows = {row["name"]: row["wall"]["duration"] for row in json.loads(done.stderr)}
         self.frame = rows["Parser"] + rows["Output"]
-        self.passes = {name: self.duration(rows, name) for name in passes}
         # The largest child so far: only meaningful where this run is the largest.
         self.peak_gib = max(before, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss) / 2**20
+        return rows
 
     @staticmethod
     def duration(rows, name):
@@ -74,6 +79,14 @@ class PassTimes:
 
     def total(self, *names):
         return sum(self.passes[name] for name in names)
+
+
+class PipelineTimes(PassTimes):
+    """Seconds of parsing, printing and all of pto-pipeline, from one run of pto-opt on one file."""
+
+    def __init__(self, pto_opt, file, options="", output="/dev/null"):
+        rows = self.rows(pto_opt, file, f"pto-pipeline{{target=trn2 {options}}}", output)
+        self.work = sum(seconds for name, seconds in rows.items() if "PTO" in name)
 
 
 def best(times, key):
@@ -120,7 +133,7 @@ def parse_seconds(pto_opt, file, *flags):
     """Seconds that pto-opt takes to parse `file`, verification included unless a flag says no."""
     command = [
         pto_opt, file, *flags, "--mlir-disable-threading", "--mlir-timing",
-        "--mlir-timing-display=list", "--mlir-output-format=json", "-o", "/dev/null",
+        "--mlir-timing-display=list", "--mlir-output-format=json", "-o", output,
     ]  # fmt: skip
     done = subprocess.run([str(part) for part in command], capture_output=True, text=True)
     if done.returncode != 0:
@@ -143,6 +156,33 @@ def measure_tiles(pto_opt, folder):
             f"verify / parse, 100k tile operations, {spelling}", verify / without, 0.3,
             detail=f"{verify * 1e4:.0f} ns / {without * 1e4:.0f} ns an operation",
         )  # fmt: skip
+
+
+# 25 x 20 tiles of the output, 200 steps of k each: 100,000 matmuls from one.
+LARGE_MATMUL = """
+func.func @main(%A: memref<3200x25600xbf16>, %B: memref<25600x10240xbf16>, %C: memref<3200x10240xf32>) {
+  %zero = arith.constant 0.0 : f32
+  linalg.fill ins(%zero : f32) outs(%C : memref<3200x10240xf32>)
+  linalg.matmul ins(%A, %B : memref<3200x25600xbf16>, memref<25600x10240xbf16>) outs(%C : memref<3200x10240xf32>)
+  return
+}
+"""
+
+
+def measure_pipeline(pto_opt, folder):
+    progress("the whole pipeline on 100000 matmuls")
+    file = folder / "pipeline.mlir"
+    with file.open("w") as out:
+        generate.generate(out, 100_000, "bank")
+    run = best((PipelineTimes(pto_opt, file) for _ in range(3)), lambda run: run.work / run.frame)
+    yield Bar("pipeline / (parse + print), 100k matmuls of pto", run.work / run.frame, 0.5)
+    progress("the whole pipeline on one linalg.matmul of 100000 matmuls")
+    source, result = folder / "linalg.mlir", folder / "result.mlir"
+    source.write_text(LARGE_MATMUL)
+    run = PipelineTimes(pto_opt, source, "unroll", result)
+    # What comes out is what would be parsed and printed.
+    frame = PipelineTimes(pto_opt, result).frame
+    yield Bar("pipeline / (parse + print of the result), linalg to 100k", run.work / frame, 0.5)
 
 
 def rows_of(command):
@@ -176,7 +216,7 @@ def measure_clusters():
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
     parser.add_argument("--build-dir", type=Path, default=ROOT / "build")
-    parser.add_argument("--only", choices=["passes", "verify", "tiles", "machine", "clusters"], action="append")
+    parser.add_argument("--only", choices=["passes", "verify", "pipeline", "tiles", "machine", "clusters"], action="append")
     arguments = parser.parse_args()
     arguments.build_dir = arguments.build_dir.resolve()
     pto_opt = arguments.build_dir / "bin" / "pto-opt"
@@ -190,6 +230,7 @@ def main():
             "passes": lambda: measure_passes(pto_opt, folder),
             "verify": lambda: measure_verify(pto_opt, folder),
             "tiles": lambda: measure_tiles(pto_opt, folder),
+            "pipeline": lambda: measure_pipeline(pto_opt, folder),
             "machine": lambda: measure_machine(folder, arguments),
             "clusters": measure_clusters,
         }
