@@ -57,6 +57,33 @@ bool ptoOpIsPure(MlirOperation op) {
          isMemoryEffectFree(operation);
 }
 
+static PtoBound boundOf(std::optional<OpFoldResult> bound) {
+  PtoBound result = {};
+  if (!bound)
+    return result;
+  if (auto value = dyn_cast<Value>(*bound))
+    result.value = wrap(value);
+  if (std::optional<int64_t> constant = getConstantIntValue(*bound)) {
+    result.constant = *constant;
+    result.isConstant = true;
+  }
+  return result;
+}
+
+bool ptoLoopGet(MlirOperation op, PtoLoop *loop) {
+  auto like = dyn_cast<LoopLikeOpInterface>(unwrap(op));
+  std::optional<Value> variable =
+      like ? like.getSingleInductionVar() : std::nullopt;
+  if (!variable)
+    return false;
+  loop->variable = wrap(*variable);
+  loop->lower = boundOf(like.getSingleLowerBound());
+  loop->upper = boundOf(like.getSingleUpperBound());
+  loop->step = boundOf(like.getSingleStep());
+  loop->boundOperands = like->getNumOperands() - like.getInits().size();
+  return true;
+}
+
 void ptoFunctionGetArgument(MlirOperation function, uint32_t index,
                             PtoArgument *argument) {
   *argument = {};

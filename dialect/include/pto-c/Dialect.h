@@ -117,6 +117,10 @@ MLIR_CAPI_EXPORTED MlirAttribute ptoAccAttrGet(MlirContext context,
 MLIR_CAPI_EXPORTED void ptoMatmulSetAccAttr(MlirOperation op, MlirAttribute acc,
                                             MlirAttribute zeroRegion);
 
+/// Sets `start_if` of a matmul, or `stop_if` where `isStop`; null removes it.
+MLIR_CAPI_EXPORTED void ptoMatmulSetPredicate(MlirOperation op, bool isStop,
+                                              MlirValue condition);
+
 /// Removes `start_if` and `stop_if` of a matmul.
 MLIR_CAPI_EXPORTED void ptoMatmulDropPredicates(MlirOperation op);
 

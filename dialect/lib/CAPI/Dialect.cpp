@@ -166,6 +166,17 @@ void ptoMatmulSetAcc(MlirOperation op, int32_t acc, int32_t zeroRegion) {
                       wrap(code));
 }
 
+void ptoMatmulSetPredicate(MlirOperation op, bool isStop,
+                           MlirValue condition) {
+  auto matmul = cast<MatmulOpInterface>(unwrap(op));
+  MutableOperandRange operands =
+      isStop ? matmul.getStopIfMutable() : matmul.getStartIfMutable();
+  if (mlirValueIsNull(condition))
+    operands.clear();
+  else
+    operands.assign(unwrap(condition));
+}
+
 void ptoMatmulDropPredicates(MlirOperation op) {
   auto matmul = cast<MatmulOpInterface>(unwrap(op));
   matmul.getStartIfMutable().clear();

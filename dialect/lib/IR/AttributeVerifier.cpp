@@ -63,6 +63,13 @@ LogicalResult PTODialect::verifyOperationAttribute(Operation *op,
       return failKind(op, attribute, "a #pto.target");
     return success();
   }
+  if (name == kInsertedAttrName) {
+    if (op->getDialect() == this || op->getNumResults() != 1)
+      return failPlace(op, attribute, "an operation that computes a value");
+    if (!isa<UnitAttr>(attribute.getValue()))
+      return failKind(op, attribute, "a unit attribute");
+    return success();
+  }
   bool isMark =
       name == kAccProvisionalAttrName || name == kAccLegalizedAttrName;
   if (!isMark && name != kPsumBanksAttrName)

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use crate::condition::{Bounds, Condition, ConditionId, Predicate};
 use crate::flags::AccFlags;
 use crate::ids::{AccessId, AllocId, BlockId, InstId, RegionId};
 use crate::interval::{Interval, IntervalSet};
@@ -20,10 +21,10 @@ pub struct MatmulSpec {
     pub flags: Option<AccFlags>,
     /// The zero-region code.
     pub zero_region: Option<u8>,
-    /// START depends on a predicate.
-    pub has_start_if: bool,
-    /// STOP depends on a predicate.
-    pub has_stop_if: bool,
+    /// The predicate that START depends on.
+    pub start_if: Option<Predicate>,
+    /// The predicate that STOP depends on.
+    pub stop_if: Option<Predicate>,
 }
 
 /// Builds a [`Program`]. Entries go to the current block, which [`Self::set_block`] chooses; the
@@ -167,10 +168,34 @@ impl ProgramBuilder {
             tile: spec.tile,
             flags: spec.flags,
             zero_region: spec.zero_region,
-            has_start_if: spec.has_start_if,
-            has_stop_if: spec.has_stop_if,
+            start_if: spec.start_if,
+            stop_if: spec.stop_if,
         };
         self.push(Op::Matmul(matmul), Engine::Pe, &[Use { access: dst, kind }])
+    }
+
+    /// The id of `condition`.
+    pub fn condition(&mut self, condition: Condition) -> ConditionId {
+        let known = self.program.conditions.iter().rev().take(8);
+        let back = known.into_iter().position(|known| *known == condition);
+        let count = self.program.conditions.len();
+        let index = back.map_or(count, |back| count - 1 - back);
+        if index == count {
+            self.program.conditions.push(condition);
+        }
+        ConditionId(index as u32)
+    }
+
+    /// Says what is known of the bounds of the loop `holder`, which was pushed after all loops of
+    /// which this was said before.
+    pub fn set_bounds(&mut self, holder: InstId, bounds: Bounds) {
+        self.program.bounds.push((holder, bounds));
+    }
+
+    /// Says when the branch `holder` takes its first region; order as in [`Self::set_bounds`].
+    pub fn set_branch(&mut self, holder: InstId, condition: Condition) {
+        let condition = self.condition(condition);
+        self.program.branches.push((holder, condition));
     }
 
     /// Appends an operation with `region_count` empty regions (no blocks yet) and returns both.

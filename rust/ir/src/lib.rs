@@ -10,12 +10,14 @@
 //! | [`flags`] | the accumulate control byte |
 //! | [`interval`] | half-open intervals and canonical interval sets |
 //! | [`program`] | allocations, accesses, instructions, blocks, regions |
+//! | [`condition`] | what is known of predicates, branches and loop bounds |
 //! | [`build`] | the one way to make a [`Program`] |
 //! | [`plan`] | edits a pass asks for, and their effect on a [`Program`] |
 //! | [`tile`] | the same for the tile ISA: functions on tiles, and edits of them |
 //! | [`diag`] | diagnostics and remarks with their sites |
 
 pub mod build;
+pub mod condition;
 pub mod diag;
 pub mod flags;
 pub mod ids;
@@ -26,11 +28,14 @@ pub mod target;
 pub mod tile;
 
 pub use build::ProgramBuilder;
+pub use condition::{Bounds, Condition, ConditionId, Predicate, Turn};
 pub use diag::{Diag, Severity, Site};
 pub use flags::AccFlags;
 pub use ids::{AccessId, AllocId, BlockId, InstId, RegionId};
 pub use interval::{Interval, IntervalSet};
-pub use plan::{AccEdit, EdgeNode, FunctionMark, MemsetTarget, NewEdge, NewMemset, Plan};
+pub use plan::{
+    AccEdit, Anchor, EdgeNode, FunctionMark, MemsetTarget, NewEdge, NewMemset, NewPredicate, Plan,
+};
 pub use program::{
     Access, Alloc, Block, Edge, Engine, Inst, Matmul, Op, Origin, Placement, Program, Region,
     RegionKind, Space, Tile, Use, UseKind,

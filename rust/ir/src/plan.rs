@@ -1,9 +1,10 @@
 //! What a pass wants changed: pure data, applied to MLIR by the host or to a [`Program`] here.
 
 use crate::ProgramBuilder;
+use crate::condition::{Condition, Predicate, Turn};
 use crate::diag::Diag;
 use crate::flags::AccFlags;
-use crate::ids::{AccessId, AllocId, InstId};
+use crate::ids::{AccessId, AllocId, BlockId, InstId};
 use crate::interval::{Interval, IntervalSet};
 use crate::program::{Edge, Engine, Op, Placement, Program, Use, UseKind};
 
@@ -34,11 +35,30 @@ pub enum MemsetTarget {
     },
 }
 
-/// A memset of zero to insert right before an instruction.
+/// Where a new memset stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Anchor {
+    /// Right before this instruction.
+    Before(InstId),
+    /// At the end of this block, after all its entries.
+    End(BlockId),
+}
+
+impl Anchor {
+    /// The block it is in.
+    pub fn block(self, program: &Program) -> BlockId {
+        match self {
+            Self::Before(inst) => program.inst(inst).block,
+            Self::End(block) => block,
+        }
+    }
+}
+
+/// A memset of zero to insert.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NewMemset {
-    /// The instruction it stands before.
-    pub before: InstId,
+    /// Where it stands.
+    pub at: Anchor,
     /// What it clears.
     pub target: MemsetTarget,
 }
@@ -61,6 +81,18 @@ pub struct NewEdge {
     pub to: EdgeNode,
 }
 
+/// A predicate to give to a matmul: its START, or STOP, is to happen exactly when all of `loops` are
+/// at their first, or last, iteration.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NewPredicate {
+    /// The matmul.
+    pub inst: InstId,
+    /// [`Turn::First`] is `start_if`, [`Turn::Last`] is `stop_if`.
+    pub turn: Turn,
+    /// Loops around the matmul, from the outside in, at least one.
+    pub loops: Vec<InstId>,
+}
+
 /// The unit attributes of a function that passes set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FunctionMark {
@@ -79,6 +111,10 @@ pub struct Plan {
     pub acc: Vec<AccEdit>,
     /// New memsets; those before one instruction stand in list order.
     pub memsets: Vec<NewMemset>,
+    /// New predicates.
+    pub predicates: Vec<NewPredicate>,
+    /// Matmuls that lose the predicates an earlier legalization inserted.
+    pub drop_inserted_predicates: Vec<InstId>,
     /// New ordering edges.
     pub edges: Vec<NewEdge>,
     /// Whether the new edges carry the mark of legalization.
@@ -101,6 +137,8 @@ impl Plan {
         self.placements.is_empty()
             && self.acc.is_empty()
             && self.memsets.is_empty()
+            && self.predicates.is_empty()
+            && self.drop_inserted_predicates.is_empty()
             && self.edges.is_empty()
             && self.erase.is_empty()
             && self.drop_inserted_edges.is_empty()
@@ -130,6 +168,7 @@ impl Plan {
                 .after
                 .retain(|edge| !edge.inserted);
         }
+        self.change_predicates(&mut result);
         let memsets = self.append_memsets(&mut result);
         self.splice_blocks(&mut result, &memsets);
         for edge in &self.edges {
@@ -144,6 +183,37 @@ impl Plan {
             });
         }
         result
+    }
+
+    fn change_predicates(&self, program: &mut Program) {
+        for &inst in &self.drop_inserted_predicates {
+            if let Op::Matmul(matmul) = &mut program.insts[inst.index()].op {
+                matmul.start_if = matmul.start_if.filter(|predicate| !predicate.inserted);
+                matmul.stop_if = matmul.stop_if.filter(|predicate| !predicate.inserted);
+            }
+        }
+        if self.predicates.is_empty() {
+            return;
+        }
+        let mut builder = ProgramBuilder::resume(std::mem::take(program));
+        let conditions: Vec<_> = self
+            .predicates
+            .iter()
+            .map(|new| builder.condition(Condition::all(new.turn, new.loops.clone())))
+            .collect();
+        *program = builder.finish();
+        for (new, condition) in self.predicates.iter().zip(conditions) {
+            if let Op::Matmul(matmul) = &mut program.insts[new.inst.index()].op {
+                let predicate = Some(Predicate {
+                    condition,
+                    inserted: true,
+                });
+                match new.turn {
+                    Turn::First => matmul.start_if = predicate,
+                    Turn::Last => matmul.stop_if = predicate,
+                }
+            }
+        }
     }
 
     /// Adds the memsets to the arena, not yet to a block.
@@ -167,7 +237,7 @@ impl Plan {
         *program = builder.finish();
         let mut ids = Vec::with_capacity(self.memsets.len());
         for (memset, access) in self.memsets.iter().zip(accesses) {
-            let block = program.inst(memset.before).block;
+            let block = memset.at.block(program);
             let uses = [Use {
                 access,
                 kind: UseKind::WriteZero,
@@ -184,27 +254,30 @@ impl Plan {
         if memsets.is_empty() && self.erase.is_empty() {
             return;
         }
-        let mut before: Vec<(InstId, InstId)> = self
+        let mut anchored: Vec<(Anchor, InstId)> = self
             .memsets
             .iter()
-            .map(|m| m.before)
+            .map(|m| m.at)
             .zip(memsets.iter().copied())
             .collect();
-        before.sort_by_key(|&(anchor, _)| anchor);
+        anchored.sort_by_key(|&(anchor, _)| anchor);
+        let placed = |at: Anchor| {
+            let first = anchored.partition_point(|&(anchor, _)| anchor < at);
+            let here = anchored[first..].iter();
+            here.take_while(move |&&(anchor, _)| anchor == at)
+                .map(|&(_, memset)| memset)
+        };
         let mut erased = self.erase.clone();
         erased.sort_unstable();
-        for block in &mut program.blocks {
+        for (index, block) in program.blocks.iter_mut().enumerate() {
             let old = std::mem::take(&mut block.insts);
             for inst in old {
-                let first = before.partition_point(|&(anchor, _)| anchor < inst);
-                let placed = before[first..]
-                    .iter()
-                    .take_while(|&&(anchor, _)| anchor == inst);
-                block.insts.extend(placed.map(|&(_, memset)| memset));
+                block.insts.extend(placed(Anchor::Before(inst)));
                 if erased.binary_search(&inst).is_err() {
                     block.insts.push(inst);
                 }
             }
+            block.insts.extend(placed(Anchor::End(BlockId::new(index))));
         }
         for inst in &mut program.insts {
             inst.after
@@ -217,7 +290,7 @@ impl Plan {
 mod tests {
     use super::*;
     use crate::build::MatmulSpec;
-    use crate::{Alloc, BlockId, Origin, Space};
+    use crate::{Alloc, Origin, Space};
 
     fn two_matmuls() -> (Program, AccessId, [InstId; 2]) {
         let mut builder = ProgramBuilder::new("f");
@@ -245,7 +318,7 @@ mod tests {
     fn applying_inserts_in_order_and_keeps_ids() {
         let (program, dst, [first, second]) = two_matmuls();
         let memset = |target| NewMemset {
-            before: second,
+            at: Anchor::Before(second),
             target,
         };
         let rectangle = MemsetTarget::Rectangle {

@@ -3,6 +3,7 @@
 //! The arenas are plain vectors and every reference is a typed id. Instruction ids say nothing of
 //! order: order is the order of [`Block::insts`], and of [`Region::blocks`].
 
+use crate::condition::{Bounds, Condition, ConditionId, Predicate};
 use crate::flags::AccFlags;
 use crate::ids::{AccessId, AllocId, BlockId, InstId, RegionId};
 use crate::interval::{Interval, spans_overlap};
@@ -145,10 +146,10 @@ pub struct Matmul {
     pub flags: Option<AccFlags>,
     /// The zero-region code, where written.
     pub zero_region: Option<u8>,
-    /// Whether START depends on a run-time predicate.
-    pub has_start_if: bool,
-    /// Whether STOP depends on a run-time predicate.
-    pub has_stop_if: bool,
+    /// The predicate that START depends on.
+    pub start_if: Option<Predicate>,
+    /// The predicate that STOP depends on.
+    pub stop_if: Option<Predicate>,
 }
 
 impl Matmul {
@@ -167,7 +168,7 @@ impl Matmul {
 
     /// Whether START or STOP or both depend on the run.
     pub const fn is_predicated(&self) -> bool {
-        self.has_start_if || self.has_stop_if
+        self.start_if.is_some() || self.stop_if.is_some()
     }
 }
 
@@ -337,9 +338,38 @@ pub struct Program {
     pub(crate) insts: Vec<Inst>,
     pub(crate) blocks: Vec<Block>,
     pub(crate) regions: Vec<Region>,
+    pub(crate) conditions: Vec<Condition>,
+    /// Loops of which something is known, ascending.
+    pub(crate) bounds: Vec<(InstId, Bounds)>,
+    /// Branches of which something is known, ascending.
+    pub(crate) branches: Vec<(InstId, ConditionId)>,
 }
 
 impl Program {
+    /// What is known of the condition `id`.
+    pub fn condition(&self, id: ConditionId) -> &Condition {
+        &self.conditions[id.0 as usize]
+    }
+
+    /// Every condition that predicates and branches name.
+    pub fn conditions(&self) -> &[Condition] {
+        &self.conditions
+    }
+
+    /// What is known of the bounds of the loop `holder`; `None` is nothing.
+    pub fn bounds(&self, holder: InstId) -> Option<Bounds> {
+        let known = self.bounds.binary_search_by_key(&holder, |&(id, _)| id);
+        known.ok().map(|index| self.bounds[index].1)
+    }
+
+    /// When the first region of the branch `holder` runs; else its second one does, if it has one.
+    pub fn branch(&self, holder: InstId) -> Option<&Condition> {
+        let known = self.branches.binary_search_by_key(&holder, |&(id, _)| id);
+        known
+            .ok()
+            .map(|index| self.condition(self.branches[index].1))
+    }
+
     /// Every buffer; the index is the [`AllocId`].
     pub fn allocs(&self) -> &[Alloc] {
         &self.allocs

@@ -125,6 +125,26 @@ pub(crate) struct PtoArgument {
     pub(crate) fresh: bool,
 }
 
+/// One bound of a loop: a value, a constant, both, or neither.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub(crate) struct PtoBound {
+    pub(crate) value: MlirValue,
+    pub(crate) constant: i64,
+    pub(crate) is_constant: bool,
+}
+
+/// A loop with one induction variable.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub(crate) struct PtoLoop {
+    pub(crate) variable: MlirValue,
+    pub(crate) lower: PtoBound,
+    pub(crate) upper: PtoBound,
+    pub(crate) step: PtoBound,
+    pub(crate) bound_operands: u32,
+}
+
 unsafe extern "C" {
     pub(crate) fn ptoOpGetKind(op: MlirOperation) -> u32;
     pub(crate) fn ptoMatmulGet(op: MlirOperation, matmul: *mut PtoMatmul) -> bool;
@@ -134,6 +154,8 @@ unsafe extern "C" {
         acc: MlirAttribute,
         zero_region: MlirAttribute,
     );
+    /// Sets `start_if` (or `stop_if`) of a matmul; null removes it.
+    pub(crate) fn ptoMatmulSetPredicate(op: MlirOperation, is_stop: bool, condition: MlirValue);
     pub(crate) fn ptoAllocGet(op: MlirOperation, alloc: *mut PtoAlloc) -> bool;
     pub(crate) fn ptoAllocIsPlaceable(op: MlirOperation) -> bool;
     pub(crate) fn ptoAllocPlace(
@@ -185,6 +207,8 @@ unsafe extern "C" {
     pub(crate) fn ptoCallGetPsumBanks(call: MlirOperation, mask: *mut u32) -> bool;
     /// Whether the trip count of a loop is a constant; if so, it is in `trips`.
     pub(crate) fn ptoLoopGetTripCount(op: MlirOperation, trips: *mut u64) -> bool;
+    /// The induction variable and the bounds of a loop that has one.
+    pub(crate) fn ptoLoopGet(op: MlirOperation, r#loop: *mut PtoLoop) -> bool;
     /// Reads the argument attributes of argument `index` of a function.
     pub(crate) fn ptoFunctionGetArgument(
         function: MlirOperation,

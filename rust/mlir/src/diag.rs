@@ -1,6 +1,6 @@
 //! Messages with MLIR locations, ready to be printed.
 
-use pto_ir::{Diag, Plan, Severity, Site};
+use pto_ir::{Anchor, Diag, Plan, Severity, Site};
 
 use crate::handle::Location;
 use crate::read::Reading;
@@ -35,7 +35,10 @@ impl Message {
         let locate = |site| match site {
             Site::Inst(inst) if inst.index() >= existing => {
                 let memset = &plan.memsets[inst.index() - existing];
-                reading.op(memset.before).location()
+                match memset.at {
+                    Anchor::Before(inst) => reading.op(inst).location(),
+                    Anchor::End(_) => reading.function.location(),
+                }
             }
             known => site_location(known, reading),
         };

@@ -466,3 +466,69 @@ proptest::proptest! {
         proptest::prop_assert_eq!(disagreement(target("trn3"), &recipe, 1), None);
     }
 }
+
+#[test]
+fn predicates_of_first_and_last_iterations_are_proved() {
+    let nested = |depth: usize, body: &str| {
+        format!(
+            "{}{body}{}; read a",
+            "for 3 { ".repeat(depth),
+            " }".repeat(depth)
+        )
+    };
+    let first = |levels: &str, stop: &str| {
+        format!("mma a acc<none> start_if(first {levels}) stop_if(last {stop})")
+    };
+    for text in [
+        nested(1, &first("0", "0")),
+        nested(2, &first("0,1", "0,1")),
+        nested(4, &first("0,1,2,3", "0,1,2,3")),
+        // Two members: the first starts, the second closes.
+        "for 3 { mma a acc<none> start_if(first 0); mma a acc<none> stop_if(last 0) }; read a"
+            .into(),
+        // The overwriting arm of a branch on the first iteration.
+        "for 3 { if(first 0) { mm a acc<start> } else { mma a acc<none> } }; read a".into(),
+        "for 3 { if(not first 0) { mma a acc<none> } else { mm a acc<start> } }; read a".into(),
+        // The allocation is outside the inner loop only.
+        "for 3 { for 3 { mma a acc<none> start_if(first 0) stop_if(last 0) }; read a; dealloc a }"
+            .into(),
+        "for 1 { mma a acc<start|stop> }; read a".into(),
+    ] {
+        let diags = check("trn2", &format!("{BANK}{text}"));
+        let open: Vec<&Diag> = diags
+            .iter()
+            .filter(|diag| diag.tag != "pto:read-open-group")
+            .collect();
+        assert!(open.is_empty(), "{text}: {open:?}");
+    }
+}
+
+#[test]
+fn wrong_predicates_are_errors() {
+    for (text, tag) in [
+        (
+            "for 3 { for 3 { mma a acc<none> start_if(first 0) } }; read a",
+            "pto:wrong-mode",
+        ),
+        ("for 3 { mma a acc<start> }; read a", "pto:wrong-mode"),
+        (
+            "for 3 { mma a acc<none> start_if(not first 0) }; read a",
+            "pto:accumulate-undefined",
+        ),
+        (
+            "mm a acc<start>; for 3 { mma a acc<none> start_if(first 0) }; read a",
+            "pto:wrong-mode",
+        ),
+        (
+            "mm b acc<start|stop>; for 3 { mma a acc<none> start_if(first 0) }; read a; read b",
+            "pto:start-clobbers",
+        ),
+        (
+            "for 3 { if(first 0) { mma a acc<none> } else { mma a acc<none> } }; read a",
+            "pto:accumulate-undefined",
+        ),
+    ] {
+        let diags = check("trn2", &format!("{BANK}{text}"));
+        assert!(errors(&diags).contains(&tag), "{text}: {diags:?}");
+    }
+}

@@ -1,6 +1,6 @@
 //! Deliberate mistakes in plans of legalization: each must be noticed by whoever claims to check.
 
-use pto_ir::{AccEdit, AccFlags, Interval, MemsetTarget, NewMemset, Plan, Program, Target};
+use pto_ir::{AccEdit, AccFlags, Anchor, Interval, MemsetTarget, NewMemset, Plan, Program, Target};
 use pto_passes::legalize_acc;
 
 /// Makes one kind of mistake in the plan for a program; nothing where the plan leaves no room for it.
@@ -186,14 +186,16 @@ fn naive(program: &Program, target: &'static Target) -> Option<Plan> {
 
 fn late_memset(program: &Program, plan: &Plan, rng: &mut fastrand::Rng) -> Option<Plan> {
     let index = pick(rng, plan.memsets.len())?;
-    let before = plan.memsets[index].before;
+    let Anchor::Before(before) = plan.memsets[index].at else {
+        return None;
+    };
     let insts = &program.block(program.inst(before).block).insts;
     let position = insts.iter().position(|&inst| inst == before)?;
     let next = *insts.get(position + 1)?;
     let target = concrete(program, plan.memsets[index].target);
     Some(with_memsets(plan, |memsets| {
         memsets[index] = NewMemset {
-            before: next,
+            at: Anchor::Before(next),
             target,
         }
     }))
@@ -240,7 +242,7 @@ fn extra_memset(program: &Program, plan: &Plan, rng: &mut fastrand::Rng) -> Opti
     let matmul = program.inst(inst).matmul()?;
     matmul.accumulator?;
     let memset = NewMemset {
-        before: inst,
+        at: Anchor::Before(inst),
         target: MemsetTarget::Access(matmul.dst),
     };
     Some(with_memsets(plan, |memsets| memsets.push(memset)))

@@ -28,7 +28,10 @@
 //!   legalization added.
 //! * Regions: `for`, `for N`, `if`, `while`, `switch`, `region`, then one `{ .. }` a region (`-` is a
 //!   region without blocks; `else` and `do` may stand between them). In a region `^name:` begins a
-//!   block and `goto name, name` gives its successors.
+//!   block and `goto name, name` gives its successors. The bounds of a `for varying` depend on the
+//!   operation around it.
+//! * Conditions: `start_if(first 0,1)` holds where the two innermost loops around are in their first
+//!   iteration; also `stop_if(last 0)`, `if(not first 0)`, `(true)`. Without one nothing is known.
 
 mod buffers;
 mod instructions;
@@ -36,8 +39,26 @@ mod lex;
 mod parse;
 mod print;
 
+use pto_ir::{BlockId, InstId, Op, Program, RegionKind};
+
 pub use parse::{TextError, parse};
 pub use print::print;
+
+/// The loops around `block`, from the inside out.
+fn loops_around_block(program: &Program, mut block: BlockId) -> Vec<InstId> {
+    let mut loops = Vec::new();
+    while let Some(holder) = program.holder(block) {
+        let kind = match &program.inst(holder).op {
+            Op::Region { kind, .. } => Some(*kind),
+            _ => None,
+        };
+        if matches!(kind, Some(RegionKind::For { .. })) {
+            loops.push(holder);
+        }
+        block = program.inst(holder).block;
+    }
+    loops
+}
 
 #[cfg(test)]
 mod tests {
@@ -51,6 +72,8 @@ mod tests {
         alloc s sbuf unplaced p0..128 b0..64
         first = mm a tile(128,32)@(0,64) acc<start|stop> region 2
         second = mma a q0..2 u0..2 start_if stop_if acc<none> after(first)
+        for { for varying { mma a acc<none> start_if(first 0,1) inserted stop_if(last 0) }; if(not first 0) { read a } }
+        mma a start_if(true) acc<none>
         data a b0..4+64..128 engine(dma) after(inserted first, second)
         memset a inserted
         for 4 { mma a cg1..2; if { read a } else { } }

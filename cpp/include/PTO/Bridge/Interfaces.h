@@ -33,6 +33,25 @@ bool ptoLoopGetTripCount(MlirOperation op, uint64_t *trips);
 /// end of a block.
 bool ptoOpIsPure(MlirOperation op);
 
+/// One bound of a loop: a value, a constant, both, or neither.
+typedef struct {
+  MlirValue value;
+  int64_t constant;
+  bool isConstant;
+} PtoBound;
+
+/// A loop with one induction variable.
+typedef struct {
+  MlirValue variable;
+  PtoBound lower, upper, step;
+  /// Number of leading operands that make the bounds; the rest are initial
+  /// values.
+  uint32_t boundOperands;
+} PtoLoop;
+
+/// Fills in `loop`. False where `op` is no loop with one induction variable.
+bool ptoLoopGet(MlirOperation op, PtoLoop *loop);
+
 /// What the argument attributes of a function say of one argument in PSUM.
 typedef struct {
   int32_t bank, offset, partition;

@@ -1,6 +1,6 @@
 //! Whether a plan can be carried out, before any of it is.
 
-use pto_ir::{EdgeNode, InstId, MemsetTarget, Plan};
+use pto_ir::{Anchor, EdgeNode, InstId, MemsetTarget, Plan};
 
 use super::INTERNAL;
 use crate::accessors;
@@ -16,6 +16,18 @@ pub(super) fn check(plan: &Plan, reading: &Reading) -> Result<(), Message> {
             sentence,
         ))
     };
+    let internal_here = |sentence: &str| {
+        Err(Message::error(
+            INTERNAL,
+            reading.function.location(),
+            sentence,
+        ))
+    };
+    for new in &plan.predicates {
+        if reading.program.inst(new.inst).matmul().is_none() || new.loops.is_empty() {
+            return internal(new.inst, "a predicate is planned for what takes none");
+        }
+    }
     for edit in &plan.acc {
         if reading.program.inst(edit.inst).matmul().is_none() {
             return internal(edit.inst, "flags are planned for what is not a matmul");
@@ -23,12 +35,12 @@ pub(super) fn check(plan: &Plan, reading: &Reading) -> Result<(), Message> {
     }
     for memset in &plan.memsets {
         if let MemsetTarget::Access(access) = memset.target {
-            let matmul = reading.program.inst(memset.before).matmul();
+            let Anchor::Before(before) = memset.at else {
+                return internal_here("a memset of an operand is planned where there is none");
+            };
+            let matmul = reading.program.inst(before).matmul();
             if matmul.is_none_or(|matmul| matmul.dst != access) {
-                return internal(
-                    memset.before,
-                    "a memset is planned for what is not written here",
-                );
+                return internal(before, "a memset is planned for what is not written here");
             }
         }
     }
@@ -39,11 +51,7 @@ pub(super) fn check(plan: &Plan, reading: &Reading) -> Result<(), Message> {
                 return internal(inst, "an ordering edge is planned for what takes no token");
             }
             EdgeNode::Memset(index) if index as usize >= plan.memsets.len() => {
-                return Err(Message::error(
-                    INTERNAL,
-                    reading.function.location(),
-                    "an ordering edge is planned for a memset that is not",
-                ));
+                return internal_here("an ordering edge is planned for a memset that is not");
             }
             _ => {}
         }

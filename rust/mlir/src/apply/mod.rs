@@ -5,6 +5,7 @@
 //! out as a whole or not at all.
 
 mod check;
+mod predicates;
 pub(crate) mod tile;
 
 use anyhow::{Context as _, Result};
@@ -24,15 +25,17 @@ use mlir_sys::{
     mlirOperationRemoveDiscardableAttributeByName, mlirOperationSetDiscardableAttributeByName,
     mlirUnitAttrGet,
 };
-use pto_ir::{AllocId, EdgeNode, FunctionMark, InstId, Interval, MemsetTarget, NewMemset, Plan};
+use pto_ir::{
+    AllocId, Anchor, EdgeNode, FunctionMark, InstId, Interval, MemsetTarget, NewMemset, Plan,
+};
 use rustc_hash::FxHashMap;
 
 use crate::accessors;
 use crate::diag::Message;
 use crate::handle::{Key, Op, Value, string_ref};
-use crate::read::CELL_BYTES;
-use crate::read::Reading;
+use crate::read::{CELL_BYTES, INSERTED_MARK, Reading};
 use check::check;
+use predicates::Made;
 
 /// The tag of a plan that cannot be carried out: a fault of the pass that made it.
 const INTERNAL: &str = "pto:internal-apply";
@@ -43,9 +46,13 @@ pub(crate) fn apply(plan: &Plan, reading: Reading) -> Result<(), Message> {
     let mut editor = Editor {
         reading,
         zeros: FxHashMap::default(),
+        made: Made::default(),
     };
     editor.set_flags(plan);
+    editor.drop_predicates(plan);
     editor.undo(plan);
+    let predicates = editor.add_predicates(plan);
+    predicates.map_err(|error| editor.internal(&error.to_string()))?;
     let memsets = plan
         .memsets
         .iter()
@@ -64,6 +71,7 @@ struct Editor {
     reading: Reading,
     /// The zero of each element type, at the start of the function.
     zeros: FxHashMap<Key, Value>,
+    made: Made,
 }
 
 impl Editor {
@@ -132,7 +140,14 @@ impl Editor {
 
     /// Inserts a memset of zero and what it needs.
     fn insert_memset(&mut self, memset: &NewMemset) -> Result<Op> {
-        let before = self.reading.op(memset.before);
+        let before = match memset.at {
+            Anchor::Before(inst) => self.reading.op(inst),
+            Anchor::End(block) => self
+                .reading
+                .block(block)
+                .terminator()
+                .context("a block without an end")?,
+        };
         let target = match memset.target {
             MemsetTarget::Access(_) => before.matmul().and_then(|matmul| {
                 // SAFETY: the destination is an operand of the live operation `before`.
@@ -163,34 +178,47 @@ impl Editor {
         if let Some(&known) = self.zeros.get(&element.key()) {
             return Ok(known);
         }
+        // SAFETY: the context outlives this call, and the type its context.
+        let (context, r#type) = unsafe {
+            (
+                ContextRef::from_raw(self.reading.function.context()),
+                Type::from_raw(element.raw()),
+            )
+        };
+        // SAFETY: as above.
+        let context = unsafe { context.to_ref() };
+        let value: Attribute<'_> = match r#type.is_float() {
+            true => FloatAttribute::new(context, r#type, 0.0).into(),
+            false => IntegerAttribute::new(r#type, 0).into(),
+        };
+        let zero = self.constant(r#type, value)?;
+        self.zeros.insert(element.key(), zero);
+        Ok(zero)
+    }
+
+    /// A constant at the start of the function.
+    fn constant(&self, r#type: Type<'_>, value: Attribute<'_>) -> Result<Value> {
         let function = self.reading.function;
         // SAFETY: the function, its context and its first block outlive this call.
-        let (context, entry, r#type, location) = unsafe {
+        let (context, entry, location) = unsafe {
             (
                 ContextRef::from_raw(function.context()),
                 function
                     .first_block(0)
                     .map(|block| BlockRef::from_raw(block.raw())),
-                Type::from_raw(element.raw()),
                 Location::from_raw(function.location().raw()),
             )
         };
         // SAFETY: as above.
         let context = unsafe { context.to_ref() };
         let entry = entry.context("the body is missing")?;
-        let value: Attribute<'_> = match r#type.is_float() {
-            true => FloatAttribute::new(context, r#type, 0.0).into(),
-            false => IntegerAttribute::new(r#type, 0).into(),
-        };
         let constant = OperationBuilder::new("arith.constant", location)
             .add_attributes(&[(Identifier::new(context, "value"), value)])
             .add_results(&[r#type])
             .build()?;
         let constant = entry.insert_operation(0, constant);
         // SAFETY: the constant was just put into the function.
-        let zero = unsafe { Op::from_raw(constant.to_raw()) }.result(0);
-        self.zeros.insert(element.key(), zero);
-        Ok(zero)
+        Ok(unsafe { Op::from_raw(constant.to_raw()) }.result(0))
     }
 
     /// A view of `partitions` x `bytes` of `alloc`, right before `before`.
@@ -351,11 +379,11 @@ fn erase(op: Op) {
     }
 }
 
-/// Whether `op` is a constant or a view that nothing uses.
+/// Whether `op` is a constant, a view or a part of a predicate that nothing uses.
 fn is_dead(op: Op) -> bool {
     let is_pure = matches!(
         op.name().as_str(),
         "arith.constant" | "memref.subview" | "memref.reinterpret_cast"
     );
-    is_pure && op.result(0).is_unused()
+    (is_pure || op.has_mark(INSERTED_MARK)) && op.result(0).is_unused()
 }

@@ -18,7 +18,7 @@ pub(crate) use print::Printer;
 
 use mlir_sys::*;
 
-use crate::accessors::{self, PtoAlloc, PtoArgument, PtoMatmul, PtoTileAlloc, PtoTileOp};
+use crate::accessors::{self, PtoAlloc, PtoArgument, PtoLoop, PtoMatmul, PtoTileAlloc, PtoTileOp};
 
 /// An operation.
 #[derive(Clone, Copy)]
@@ -281,6 +281,13 @@ impl Op {
         unsafe { accessors::ptoLoopGetTripCount(self.0, &mut trips) }.then_some(trips)
     }
 
+    /// The induction variable and the bounds of a loop that has one.
+    pub(crate) fn loop_facts(self) -> Option<PtoLoop> {
+        let mut facts = std::mem::MaybeUninit::uninit();
+        // The callee fills the struct in where it returns true.
+        unsafe { accessors::ptoLoopGet(self.0, facts.as_mut_ptr()).then(|| facts.assume_init()) }
+    }
+
     /// What a function says of its argument `index`.
     pub(crate) fn argument(self, index: usize) -> PtoArgument {
         let mut argument = PtoArgument::default();
@@ -316,8 +323,25 @@ impl Value {
         unsafe { mlirValueIsAOpResult(self.0) }.then(|| Op(unsafe { mlirOpResultGetOwner(self.0) }))
     }
 
+    /// The operation that holds the block it is an argument of; `None` for a result.
+    pub(crate) fn argument_holder(self) -> Option<Op> {
+        if !unsafe { mlirValueIsABlockArgument(self.0) } {
+            return None;
+        }
+        let holder = unsafe { mlirBlockGetParentOperation(mlirBlockArgumentGetOwner(self.0)) };
+        (!holder.ptr.is_null()).then_some(Op(holder))
+    }
+
     pub(crate) fn is_unused(self) -> bool {
         unsafe { mlirValueGetFirstUse(self.0) }.ptr.is_null()
+    }
+
+    /// The integer it is, where it is a constant.
+    pub(crate) fn constant(self) -> Option<i64> {
+        self.owner()
+            .filter(|op| op.operand_count() == 0)
+            .and_then(|op| op.attribute("value"))
+            .and_then(Attribute::integer)
     }
 
     /// Whether it is the constant +0.0 or integer 0.

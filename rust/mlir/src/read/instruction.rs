@@ -33,9 +33,19 @@ impl Reader {
             },
             None => None,
         };
-        let inst = self
-            .builder
-            .push_matmul(dst_access, spec_of(&facts, accumulator));
+        // SAFETY: the values of `facts` are operands of `op`.
+        let (start_if, stop_if) = unsafe {
+            (
+                Value::from_option_raw(facts.start_if),
+                Value::from_option_raw(facts.stop_if),
+            )
+        };
+        let spec = MatmulSpec {
+            start_if: self.predicate(start_if),
+            stop_if: self.predicate(stop_if),
+            ..spec_of(&facts, accumulator)
+        };
+        let inst = self.builder.push_matmul(dst_access, spec);
         self.ops.push(op);
         self.read_order(op, inst);
     }
@@ -92,8 +102,7 @@ fn spec_of(facts: &PtoMatmul, accumulator: Option<AccessId>) -> MatmulSpec {
         accumulator,
         flags: u8::try_from(facts.acc).ok().and_then(AccFlags::from_byte),
         zero_region: u8::try_from(facts.zero_region).ok(),
-        has_start_if: !facts.start_if.ptr.is_null(),
-        has_stop_if: !facts.stop_if.ptr.is_null(),
+        ..MatmulSpec::default()
     }
 }
 

@@ -18,10 +18,12 @@
 //! machine cannot address them.
 
 pub(crate) use layout::CELL_BYTES;
+pub(crate) use loops::INSERTED_MARK;
 
 mod class;
 mod instruction;
 mod layout;
+mod loops;
 pub(crate) mod tile;
 mod view;
 
@@ -56,6 +58,8 @@ pub(crate) struct Reading {
     ops: Vec<Op>,
     /// The value of each buffer of the program.
     alloc_values: Vec<Value>,
+    /// The block of each block of the program.
+    blocks: Vec<Block>,
 }
 
 impl Reading {
@@ -67,6 +71,11 @@ impl Reading {
     /// Says that the operation of `inst` was rebuilt as `op`.
     pub(crate) fn replace_op(&mut self, inst: InstId, op: Op) {
         self.ops[inst.index()] = op;
+    }
+
+    /// The block `block`.
+    pub(crate) fn block(&self, block: BlockId) -> Block {
+        self.blocks[block.index()]
     }
 
     /// The value of the whole buffer `alloc`.
@@ -96,6 +105,7 @@ pub(crate) fn read(function: Op, detail: Detail) -> Result<Reading, Vec<Message>
             program: ProgramBuilder::declaration(name),
             ops: Vec::new(),
             alloc_values: Vec::new(),
+            blocks: Vec::new(),
         });
     };
     let mut reader = Reader {
@@ -106,6 +116,8 @@ pub(crate) fn read(function: Op, detail: Detail) -> Result<Reading, Vec<Message>
         classes: Classes::default(),
         buffers: Buffers::default(),
         blocks: FxHashMap::default(),
+        loops: loops::Loops::default(),
+        block_handles: vec![entry],
         token_makers: FxHashMap::default(),
         edges: Vec::new(),
         pending: Vec::new(),
@@ -133,6 +145,7 @@ struct Reader {
     buffers: Buffers,
     /// Blocks of regions with several of them, the only ones that branches name.
     blocks: FxHashMap<Key, BlockId>,
+    loops: loops::Loops,
     /// The entry of each operation that makes a token.
     token_makers: FxHashMap<Key, InstId>,
     /// Tokens waited for: the entry, the operation that makes the token, whether inserted.
@@ -140,6 +153,8 @@ struct Reader {
     /// Blocks still to be read. What a block uses is defined in blocks pushed before it.
     pending: Vec<(Block, BlockId)>,
     errors: Vec<Message>,
+    /// The block of each block of the program.
+    block_handles: Vec<Block>,
 }
 
 impl Reader {
@@ -152,7 +167,10 @@ impl Reader {
             let is_body_entry = region.index() == 0 && self.pending.len() == first_pending;
             let id = match is_body_entry {
                 true => BlockId::new(0),
-                false => self.builder.add_block(region),
+                false => {
+                    self.block_handles.push(current);
+                    self.builder.add_block(region)
+                }
             };
             if several {
                 self.blocks.insert(current.key(), id);
@@ -256,8 +274,14 @@ impl Reader {
             },
             other => other,
         };
-        let (_, regions) = self.builder.push_region(kind, op.region_count());
+        let (holder, regions) = self.builder.push_region(kind, op.region_count());
         self.ops.push(op);
+        self.enter_holder(op, holder);
+        match kind {
+            RegionKind::For { trips } => self.read_bounds(op, holder, trips),
+            RegionKind::If => self.read_branch(op, holder),
+            _ => {}
+        }
         for (index, region) in regions.into_iter().enumerate().rev() {
             if let Some(entry) = op.first_block(index) {
                 self.add_region(region, entry);
@@ -365,6 +389,7 @@ impl Reader {
             program: self.builder.finish(),
             ops: self.ops,
             alloc_values: self.buffers.into_values(),
+            blocks: self.block_handles,
         })
     }
 }

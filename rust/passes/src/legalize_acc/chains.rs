@@ -35,6 +35,24 @@ pub(super) struct Object {
     pub data_seeded: bool,
     /// Data: some chain adds onto it.
     pub seeds: bool,
+    /// Some member adds onto a sum from another block.
+    pub sum_seeded: bool,
+    /// Data: what it is.
+    pub content: Content,
+    /// The last position where a region adds to it, [`END`](super::problem::END) if that may be after
+    /// the block.
+    pub added_at: u32,
+}
+
+/// What a value that is no chain of this block is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(super) enum Content {
+    /// A sum that the PE built in another block.
+    Sum,
+    /// Zeros, or what was added to them.
+    Zero,
+    /// Data of another engine.
+    Data,
 }
 
 impl Object {
@@ -88,6 +106,12 @@ pub(super) struct Held {
     pub alloc: u32,
     /// The object.
     pub object: u32,
+    /// What it is.
+    pub content: Content,
+    /// The next run of the region wants it.
+    pub is_carried: bool,
+    /// The next run of the region adds to it.
+    pub is_added: bool,
 }
 
 /// Values around the regions of one operation.
@@ -97,7 +121,7 @@ pub(super) struct Around {
     pub pos: u32,
     /// Whether its regions run at most once.
     pub runs_once: bool,
-    /// The values before it; where its regions may run again, also those they leave.
+    /// The values before it.
     pub before: Vec<Held>,
     /// The values after it.
     pub after: Vec<Held>,
@@ -194,6 +218,8 @@ impl Chains {
         a.begins |= b.begins;
         a.zero_seeded |= b.zero_seeded;
         a.data_seeded |= b.data_seeded;
+        a.sum_seeded |= b.sum_seeded;
+        a.added_at = a.added_at.max(b.added_at);
         self.parent[other as usize] = root;
         root
     }

@@ -53,7 +53,7 @@ pub(super) struct Cluster {
     all_seeded: bool,
     /// Some chain has a seed.
     any_seed: bool,
-    /// Some chain adds onto data that is not zero.
+    /// Some chain adds onto data that is not zero, or onto a sum from another block.
     any_data: bool,
     /// Every write of zeros that seeds a chain lies within the head's destination.
     head_takes_seeds: bool,
@@ -213,7 +213,7 @@ fn inspect_chains(facts: &Facts<'_>, clusters: &mut [Cluster]) {
         cluster.chains += 1;
         cluster.all_seeded &= object.is_seeded();
         cluster.any_seed |= object.has_seed();
-        cluster.any_data |= object.data_seeded;
+        cluster.any_data |= object.data_seeded || object.sum_seeded;
     }
 }
 
@@ -304,6 +304,8 @@ fn stops(facts: &Facts<'_>, decisions: &Decisions, stop: Stop) -> Vec<bool> {
     let mut last_of_chain = vec![NONE; facts.chains.objects.len()];
     for index in (0..members.len()).rev() {
         let chain = facts.chains.chain_of[index];
+        // Where a region adds to the value later, no member is the last.
+        let is_open = members[index].pos <= facts.chains.objects[chain as usize].added_at;
         let follower = std::mem::replace(&mut next_of_chain[chain as usize], index as u32);
         next[index] = follower;
         if follower == NONE {
@@ -321,7 +323,7 @@ fn stops(facts: &Facts<'_>, decisions: &Decisions, stop: Stop) -> Vec<bool> {
                 && last_of_chain[chain as usize] > facts.chains.objects[seen as usize].member;
             let is_written_later =
                 seen == chain || (may_hide && writes_later(facts, &next, index, class));
-            result[index] |= !is_written_later;
+            result[index] |= !is_written_later && !is_open;
         }
     }
     result
@@ -354,6 +356,7 @@ fn decide_member(
         Decision::Start | Decision::StartOverZeros if member == cluster.head => {
             (AccFlags::START, facts.geometry.window(cluster.banks).code)
         }
+        Decision::Accumulate if continues(facts, member) => (AccFlags::NONE, own_region),
         Decision::Accumulate => (AccFlags::ACCUMULATE, own_region),
         Decision::Clear if facts.target.has_accumulate => (AccFlags::ACCUMULATE, own_region),
         _ => (AccFlags::NONE, own_region),
@@ -364,6 +367,13 @@ fn decide_member(
         AccFlags::NONE
     };
     Some((opening.with(closing), region))
+}
+
+/// Whether the chain of `member` only goes on with a sum that other blocks began.
+fn continues(facts: &Facts<'_>, member: u32) -> bool {
+    let chain = facts.chains.chain_of[member as usize];
+    let object = &facts.chains.objects[chain as usize];
+    object.sum_seeded && !object.has_seed()
 }
 
 /// Explicit flags stay; a region that was left out and is not 0 is filled in.

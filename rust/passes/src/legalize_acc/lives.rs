@@ -4,21 +4,23 @@
 //! * Where a region has several blocks, a buffer that several of them touch is live on every path
 //!   from its own block to a block that touches it, in all its cells.
 //! * Around the regions of an operation lives what is live at the operation. Where the regions may
-//!   run again, everything they touch is wanted at the end of each run.
+//!   run again, what one run wants of the run before is wanted at the end of each.
 
-use pto_ir::{AccessId, AllocId, BlockId, InstId, Op, Program, RegionKind};
+use pto_ir::{AccessId, AllocId, BlockId, InstId, Op, Program, RegionKind, UseKind};
 
-use super::chains::{Chains, Held};
+use super::chains::{Chains, Content, Held};
 use super::geometry::{Geometry, NONE};
-use super::problem::{BlockProblem, holds_data_on_entry};
+use super::problem::{BlockProblem, Blocks, holds_data_on_entry};
 
 /// What is live around one block.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Context {
     /// Cell classes that hold a value of a buffer at the beginning.
-    pub live_in: Vec<(u32, u32)>,
-    /// Buffers whose contents are wanted at the end.
-    pub live_out: Vec<u32>,
+    pub live_in: Vec<(u32, u32, Content)>,
+    /// Buffers whose contents are wanted at the end, and whether they may be added to after it.
+    pub live_out: Vec<(u32, bool)>,
+    /// Shapes and buffers that other blocks of the region add to.
+    pub added_later: Vec<(u32, u32)>,
 }
 
 /// The contexts of all blocks, completed from the outside in.
@@ -43,7 +45,7 @@ pub(super) fn runs_once(program: &Program, holder: InstId) -> bool {
 
 impl<'p> Lives<'p> {
     /// The contexts as far as they do not depend on values inside blocks.
-    pub(super) fn new(program: &'p Program, geometry: &Geometry) -> Self {
+    pub(super) fn new(program: &'p Program, geometry: &Geometry, blocks: &Blocks<'_>) -> Self {
         let mut lives = Self {
             program,
             contexts: vec![Context::default(); program.blocks().len()],
@@ -54,7 +56,7 @@ impl<'p> Lives<'p> {
             .iter()
             .any(|region| region.blocks.len() > 1)
         {
-            lives.spread(geometry);
+            lives.spread(geometry, blocks);
         }
         lives
     }
@@ -76,17 +78,20 @@ impl<'p> Lives<'p> {
             } else {
                 &around.after
             };
-            let live_in: Vec<(u32, u32)> = entering
+            let live_in: Vec<(u32, u32, Content)> = entering
                 .iter()
                 .filter(|held| is_used(held, around.pos))
-                .map(|held| (held.class, held.alloc))
+                .map(|held| (held.class, held.alloc, held.content))
                 .collect();
-            let leaves = around.pos + u32::from(around.runs_once);
-            let mut live_out: Vec<u32> = around
+            let is_added = |held: &Held| {
+                let object = &chains.objects[chains.root(held.object) as usize];
+                held.is_added || object.added_at > around.pos
+            };
+            let mut live_out: Vec<(u32, bool)> = around
                 .after
                 .iter()
-                .filter(|held| is_used(held, leaves))
-                .map(|held| held.alloc)
+                .filter(|held| held.is_carried || is_used(held, around.pos + 1))
+                .map(|held| (held.alloc, is_added(held)))
                 .collect();
             live_out.sort_unstable();
             live_out.dedup();
@@ -110,20 +115,20 @@ impl<'p> Lives<'p> {
             if holds_data_on_entry(self.program, alloc) {
                 let alloc = alloc.index() as u32;
                 let classes = geometry.classes(shape).iter();
-                let live_in = classes.map(|&class| (class, alloc));
+                let live_in = classes.map(|&class| (class, alloc, Content::Data));
                 self.contexts[entry.index()].live_in.extend(live_in);
             }
         }
         for (index, alloc) in self.program.allocs().iter().enumerate() {
             if alloc.escapes {
                 let context = &mut self.contexts[alloc.block.index()];
-                context.live_out.push(index as u32);
+                context.live_out.push((index as u32, false));
             }
         }
     }
 
     /// Lives that cross from block to block of one region.
-    fn spread(&mut self, geometry: &Geometry) {
+    fn spread(&mut self, geometry: &Geometry, blocks: &Blocks<'_>) {
         let program = self.program;
         let touched = self.touching_blocks(geometry);
         let mut predecessors: Vec<Vec<BlockId>> = vec![Vec::new(); program.blocks().len()];
@@ -133,6 +138,8 @@ impl<'p> Lives<'p> {
             }
         }
         let classes = self.classes_of_buffers(geometry);
+        let contents = self.contents();
+        self.add_later(geometry, blocks);
         let mut is_live = vec![false; program.blocks().len()];
         for (index, touched) in touched.iter().enumerate() {
             let home = program.allocs()[index].block;
@@ -149,7 +156,14 @@ impl<'p> Lives<'p> {
                     pending.extend(before.filter(|&b| b != home));
                 }
             }
-            self.cross(AllocId::new(index), &live, &is_live, &classes[index]);
+            let content = contents[index];
+            self.cross(
+                AllocId::new(index),
+                &live,
+                &is_live,
+                &classes[index],
+                content,
+            );
             live.iter().for_each(|block| is_live[block.index()] = false);
         }
     }
@@ -188,6 +202,47 @@ impl<'p> Lives<'p> {
         result
     }
 
+    /// What other blocks of a region add to is cleared at the end of the block of the allocation.
+    fn add_later(&mut self, geometry: &Geometry, blocks: &Blocks<'_>) {
+        let program = self.program;
+        let several = |region: &&pto_ir::Region| region.blocks.len() > 1;
+        for region in program.regions().iter().filter(several) {
+            for &block in &region.blocks {
+                for access in blocks.adds_of(block) {
+                    let access = AccessId::new(access as usize);
+                    let alloc = program.access(access).alloc;
+                    let home = program.alloc(alloc).block;
+                    let is_here = program.block(home).region == program.block(block).region;
+                    if home != block && is_here {
+                        let later = (geometry.shape_of(access), alloc.index() as u32);
+                        self.contexts[home.index()].added_later.push(later);
+                    }
+                }
+            }
+        }
+    }
+
+    /// By buffer: what its values are to a block that did not write them.
+    fn contents(&self) -> Vec<Content> {
+        let program = self.program;
+        let mut result: Vec<Content> = (0..program.allocs().len())
+            .map(
+                |index| match holds_data_on_entry(program, AllocId::new(index)) {
+                    true => Content::Data,
+                    false => Content::Zero,
+                },
+            )
+            .collect();
+        for index in 0..program.insts().len() {
+            for used in program.uses(InstId::new(index)) {
+                if used.kind == UseKind::Write {
+                    result[program.access(used.access).alloc.index()] = Content::Data;
+                }
+            }
+        }
+        result
+    }
+
     /// By buffer: the classes of all its accesses.
     fn classes_of_buffers(&self, geometry: &Geometry) -> Vec<Vec<u32>> {
         let mut result: Vec<Vec<u32>> = vec![Vec::new(); self.program.allocs().len()];
@@ -206,21 +261,28 @@ impl<'p> Lives<'p> {
     }
 
     /// A buffer that is live at the beginning of the blocks `live`.
-    fn cross(&mut self, alloc: AllocId, live: &[BlockId], is_live: &[bool], classes: &[u32]) {
+    fn cross(
+        &mut self,
+        alloc: AllocId,
+        live: &[BlockId],
+        is_live: &[bool],
+        classes: &[u32],
+        content: Content,
+    ) {
         if live.is_empty() {
             return;
         }
         let program = self.program;
         let id = alloc.index() as u32;
         for &block in live {
-            let live_in = classes.iter().map(|&class| (class, id));
+            let live_in = classes.iter().map(|&class| (class, id, content));
             self.contexts[block.index()].live_in.extend(live_in);
         }
         let home = program.alloc(alloc).block;
         for &block in live.iter().chain([&home]) {
             let mut successors = program.block(block).successors.iter();
             if successors.any(|next| is_live[next.index()]) {
-                self.contexts[block.index()].live_out.push(id);
+                self.contexts[block.index()].live_out.push((id, true));
             }
         }
     }

@@ -108,9 +108,11 @@ mod geometry;
 mod lives;
 mod naive;
 mod nesting;
+mod nests;
 mod problem;
 mod report;
 mod solve;
+mod summary;
 mod survey;
 #[cfg(test)]
 mod tests;
@@ -118,9 +120,12 @@ mod walk;
 
 use pto_ir::{AllocId, Diag, FunctionMark, Plan, Program, Target};
 
+use rustc_hash::FxHashMap;
+
 use geometry::Geometry;
 use lives::Lives;
 use nesting::Nesting;
+use nests::Nests;
 use problem::{Blocks, holds_data_on_entry};
 use report::{Counts, Report};
 use solve::Solver;
@@ -146,6 +151,16 @@ pub enum Stop {
     Cluster,
 }
 
+/// How an accumulation begins that is added to in a loop and allocated outside.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Loops {
+    /// By a START in the first iteration where a predicate can say so, else on zeros.
+    #[default]
+    Predicate,
+    /// On zeros, which a memset before the loop leaves.
+    Memset,
+}
+
 /// The options of the pass.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Options {
@@ -155,6 +170,8 @@ pub struct Options {
     pub strict: bool,
     /// Which members close a group.
     pub stop: Stop,
+    /// How accumulations in loops begin.
+    pub loops: Loops,
     /// Whether to explain every decision by a remark.
     pub remarks: bool,
     /// Whether to fill in [`Plan::report`] (of the sound profile).
@@ -175,6 +192,21 @@ pub fn plan(
     if !target.has_group_flags {
         return crate::reset_acc::plan(program, target, &crate::reset_acc::Options::default());
     }
+    match derive(program, target, options) {
+        // Loops that are nested too deep for telling all their first iterations apart.
+        Err(errors) if errors.iter().any(|error| error.tag == check::NOT_PROVABLE) => {
+            let loops = Loops::Memset;
+            derive(program, target, &Options { loops, ..*options })
+        }
+        result => result,
+    }
+}
+
+fn derive(
+    program: &Program,
+    target: &'static Target,
+    options: &Options,
+) -> Result<Plan, Vec<Diag>> {
     let survey = survey::survey(program, target)?;
     if survey.matmuls == 0 {
         return Ok(Plan::default());
@@ -186,15 +218,17 @@ pub fn plan(
     let geometry = Geometry::new(program, target, &survey, &wholes);
     let nesting = Nesting::new(program);
     let blocks = Blocks::new(program, target, &geometry, &nesting, &survey);
-    let mut lives = Lives::new(program, &geometry);
+    let mut lives = Lives::new(program, &geometry, &blocks);
     let slots = (target.banks * geometry.strip_count()) as usize;
     let mut walker = Walker::new(program, &geometry, slots);
+    let nests = Nests::new(program, target, &geometry);
     let mut solver = Solver {
         program,
         target,
         options,
         geometry: &geometry,
         plan: Plan::default(),
+        in_loops: FxHashMap::default(),
         errors: Vec::new(),
         report: (options.report && options.profile == Profile::Sound).then(|| Report {
             schema: report::SCHEMA,
@@ -214,8 +248,14 @@ pub fn plan(
         solver
             .errors
             .extend(calls::check(program, &problem, &chains));
+        if !chains.demands.is_empty() {
+            let wants_predicates = options.loops == Loops::Predicate;
+            let found = nests.settle(&problem, &blocks, &mut chains, wants_predicates);
+            solver.add_nests(found);
+        }
         lives.descend(&problem, &chains);
-        if problem.members.is_empty() || !solver.errors.is_empty() {
+        let is_idle = problem.members.is_empty() && chains.demands.is_empty();
+        if is_idle || !solver.errors.is_empty() {
             continue;
         }
         match options.profile {

@@ -120,7 +120,7 @@ fn groups(
     let mut written = vec![(NONE, NONE); geometry.class_count()];
     for (index, event) in problem.events.iter().enumerate() {
         match event.action {
-            Action::Write | Action::WriteZero | Action::MayWrite => {
+            Action::Write | Action::WriteZero | Action::MayWrite { .. } | Action::MaySum { .. } => {
                 for &class in geometry.classes(event.shape) {
                     written[class as usize] = (index as u32, event.alloc);
                 }
@@ -145,7 +145,7 @@ fn groups(
                 }
                 group_of.push(group);
             }
-            Action::Read | Action::Free => {}
+            Action::Read | Action::Free | Action::MayAdd | Action::Carry { .. } => {}
         }
     }
     (groups, group_of)

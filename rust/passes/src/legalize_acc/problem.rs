@@ -5,11 +5,12 @@
 //! there, and it *may* write what is written there.
 
 use pto_ir::{
-    AccFlags, AllocId, BlockId, InstId, Matmul, Op, Origin, Program, Space, Target, UseKind,
+    AccFlags, AllocId, BlockId, InstId, Matmul, Op, Origin, Program, Site, Space, Target, UseKind,
 };
 
 use super::geometry::{Geometry, NONE, Strips};
 use super::nesting::Nesting;
+use super::summary::{Summaries, Summarizer, Summary};
 use super::survey::{Survey, group_quadrants};
 
 /// The position before the first entry of a block.
@@ -26,8 +27,24 @@ pub(super) enum Action {
     Write,
     /// Overwrites them with +0.0.
     WriteZero,
-    /// Overwrites them, or does not: a write inside a region, or by a callee.
-    MayWrite,
+    /// Overwrites them, or does not: a write inside a region, or by a callee. `is_certain`: all of them
+    /// are written.
+    MayWrite {
+        /// All are written for certain.
+        is_certain: bool,
+    },
+    /// As before, and only the PE writes.
+    MaySum {
+        /// All are written for certain.
+        is_certain: bool,
+    },
+    /// The PE may add to values from before, inside a region.
+    MayAdd,
+    /// What one run of a region leaves the next one wants.
+    Carry {
+        /// It adds to it.
+        adds: bool,
+    },
     /// The PE overwrites them (`tmatmul`).
     Overwrite,
     /// The PE adds to them (`tmatmul_acc`).
@@ -116,20 +133,18 @@ pub(super) struct BlockProblem {
 }
 
 impl BlockProblem {
+    /// The instruction at `pos`, or the function where there is none.
+    pub(super) fn site(&self, program: &Program, pos: u32) -> Site {
+        match pos {
+            BEGIN | END => Site::Function,
+            pos => Site::Inst(self.inst_at(program, pos)),
+        }
+    }
+
     /// The instruction at `pos`.
     pub(super) fn inst_at(&self, program: &Program, pos: u32) -> InstId {
         program.block(self.block).insts[pos as usize - 1]
     }
-}
-
-/// What the regions of one operation do, without repetition.
-#[derive(Clone, Debug, Default)]
-struct Summary {
-    /// Access, and whether it is read and written.
-    uses: Vec<(u32, bool, bool)>,
-    /// Slots whose pending bits matmuls inside may clear.
-    slots: u64,
-    calls: Vec<(InstId, Option<u32>)>,
 }
 
 /// Builds the problems of blocks.
@@ -138,8 +153,9 @@ pub(super) struct Blocks<'p> {
     target: &'static Target,
     geometry: &'p Geometry,
     nesting: &'p Nesting<'p>,
-    /// By instruction: its summary, for operations with regions. Empty without control flow.
-    summaries: Vec<Option<Box<Summary>>>,
+    /// Of operations with regions. Empty without control flow.
+    summaries: Summaries,
+    has_control_flow: bool,
     strips_of_group: [Strips; 256],
     all_strips: Strips,
 }
@@ -162,12 +178,19 @@ impl<'p> Blocks<'p> {
             target,
             geometry,
             nesting,
-            summaries: Vec::new(),
+            summaries: Summaries::default(),
+            has_control_flow: survey.has_control_flow,
             strips_of_group,
             all_strips: geometry.strips_of(u8::MAX),
         };
         if survey.has_control_flow {
-            blocks.summarize();
+            let reach = |matmul: &Matmul| blocks.reach(matmul);
+            let summarizer = Summarizer {
+                program,
+                geometry,
+                reach: &reach,
+            };
+            blocks.summaries = summarizer.run();
         }
         blocks
     }
@@ -177,7 +200,8 @@ impl<'p> Blocks<'p> {
         let program = self.program;
         let mut uses = vec![false; program.blocks().len()];
         for (index, block) in program.blocks().iter().enumerate() {
-            uses[index] = block.insts.iter().any(|&id| self.uses_psum(id));
+            let has_neighbours = program.region(block.region).blocks.len() > 1;
+            uses[index] = has_neighbours || block.insts.iter().any(|&id| self.uses_psum(id));
         }
         let mut order = Vec::new();
         let mut push_region = |region: &pto_ir::Region| {
@@ -186,7 +210,7 @@ impl<'p> Blocks<'p> {
         if let Some(body) = program.body() {
             push_region(body);
         }
-        if !self.summaries.is_empty() {
+        if self.has_control_flow {
             for id in program.walk() {
                 if let Op::Region { regions, .. } = &program.inst(id).op {
                     regions.iter().for_each(|&r| push_region(program.region(r)));
@@ -200,9 +224,8 @@ impl<'p> Blocks<'p> {
         match &self.program.inst(id).op {
             Op::Region { .. } => self
                 .summaries
-                .get(id.index())
-                .and_then(Option::as_ref)
-                .is_some_and(|summary| !summary.uses.is_empty() || !summary.calls.is_empty()),
+                .of(id)
+                .is_some_and(|summary| !summary.is_empty()),
             Op::Call { .. } => true,
             _ => self
                 .program
@@ -257,7 +280,8 @@ impl<'p> Blocks<'p> {
         let alloc = program.access(matmul.dst).alloc.index() as u32;
         let is_auto = program.provisional;
         let group = self.group(matmul);
-        let flags = matmul.flags.filter(|_| !is_auto);
+        let predicated = matmul.is_predicated().then_some(AccFlags::NONE);
+        let flags = matmul.flags.filter(|_| !is_auto).or(predicated);
         let region = matmul.zero_region.filter(|_| !is_auto);
         let member = problem.members.len() as u32;
         problem.members.push(Member {
@@ -302,7 +326,7 @@ impl<'p> Blocks<'p> {
             for used in uses.iter().filter(|u| (u.kind == UseKind::Read) == reads) {
                 let action = match used.kind {
                     UseKind::Read => Action::Read,
-                    _ if is_call => Action::MayWrite,
+                    _ if is_call => Action::MayWrite { is_certain: false },
                     UseKind::WriteZero => Action::WriteZero,
                     _ => Action::Write,
                 };
@@ -341,30 +365,38 @@ impl<'p> Blocks<'p> {
         }
     }
 
+    /// An operation with regions: what it wants from before, then what it may change, then what one run
+    /// of a region wants of the run before.
     fn holder(&self, problem: &mut BlockProblem, pos: u32, id: InstId) {
-        let Some(summary) = self.summaries.get(id.index()).and_then(Option::as_ref) else {
+        let Some(summary) = self.summaries.of(id).filter(|summary| !summary.is_empty()) else {
             return;
         };
-        if summary.uses.is_empty() && summary.calls.is_empty() {
-            return;
-        }
         problem.holders.push(pos);
-        for &(access, _, _) in summary.uses.iter().filter(|(_, reads, _)| *reads) {
-            self.push(problem, pos, access, Action::Read);
+        for used in summary.uses.iter().filter(|used| used.reads) {
+            self.push(problem, pos, used.access, Action::Read);
+        }
+        for used in summary.uses.iter().filter(|used| used.adds) {
+            self.push(problem, pos, used.access, Action::MayAdd);
         }
         // Buffers of the regions come first: if one shares bytes with a buffer around them, what is
         // written there last is what counts afterwards. The checker knows the true order.
         let block = problem.block;
         for is_visible in [false, true] {
-            for &(access, _, _) in summary.uses.iter().filter(|(_, _, writes)| *writes) {
-                let alloc = self
-                    .program
-                    .access(pto_ir::AccessId::new(access as usize))
-                    .alloc;
-                if self.nesting.is_visible(alloc.index() as u32, block) == is_visible {
-                    self.push(problem, pos, access, Action::MayWrite);
+            for used in summary.uses.iter().filter(|used| used.changes()) {
+                let alloc = self.alloc_of(used.access);
+                if self.nesting.is_visible(alloc, block) == is_visible {
+                    let is_certain = used.is_certain;
+                    let action = match used.writes {
+                        true => Action::MayWrite { is_certain },
+                        false => Action::MaySum { is_certain },
+                    };
+                    self.push(problem, pos, used.access, action);
                 }
             }
+        }
+        for used in summary.uses.iter().filter(|used| used.carries) {
+            let adds = used.carries_add;
+            self.push(problem, pos, used.access, Action::Carry { adds });
         }
         if summary.slots != 0 {
             problem.barriers.push(Barrier {
@@ -378,65 +410,39 @@ impl<'p> Blocks<'p> {
         }
     }
 
+    fn alloc_of(&self, access: u32) -> u32 {
+        let access = pto_ir::AccessId::new(access as usize);
+        self.program.access(access).alloc.index() as u32
+    }
+
+    /// What the regions of `holder` do.
+    pub(super) fn summary(&self, holder: InstId) -> Option<std::rc::Rc<Summary>> {
+        self.summaries.of(holder)
+    }
+
+    /// By block of a region with several blocks: the accesses that it adds onto values from before it.
+    pub(super) fn adds_of(&self, block: BlockId) -> Vec<u32> {
+        let reach = |_: &Matmul| 0;
+        let summarizer = Summarizer {
+            program: self.program,
+            geometry: self.geometry,
+            reach: &reach,
+        };
+        let mut adds: Vec<u32> = Vec::new();
+        for copy in [0, 1] {
+            let summary = summarizer.block(block, &self.summaries, copy);
+            adds.extend(summary.uses.iter().filter(|u| u.adds).map(|u| u.access));
+        }
+        adds.sort_unstable();
+        adds.dedup();
+        adds
+    }
+
     /// The slots of `strips` in `bank`.
     fn slots(&self, bank: u32, strips: Strips) -> u64 {
         let count = self.geometry.strip_count();
         let strips = u64::from(strips) & ((1 << count) - 1);
         strips << (bank * count)
-    }
-
-    /// Fills in the summaries, inner operations first.
-    fn summarize(&mut self) {
-        self.summaries = vec![None; self.program.insts().len()];
-        let holders: Vec<InstId> = self
-            .program
-            .walk()
-            .filter(|&id| matches!(self.program.inst(id).op, Op::Region { .. }))
-            .collect();
-        for &holder in holders.iter().rev() {
-            let summary = self.summary(holder);
-            self.summaries[holder.index()] = Some(Box::new(summary));
-        }
-    }
-
-    fn summary(&self, holder: InstId) -> Summary {
-        let mut summary = Summary::default();
-        let Op::Region { regions, .. } = &self.program.inst(holder).op else {
-            return summary;
-        };
-        let blocks = regions.iter().flat_map(|&r| &self.program.region(r).blocks);
-        for &id in blocks.flat_map(|&block| &self.program.block(block).insts) {
-            match &self.program.inst(id).op {
-                Op::Region { .. } => {
-                    if let Some(inner) = &self.summaries[id.index()] {
-                        summary.uses.extend_from_slice(&inner.uses);
-                        summary.calls.extend_from_slice(&inner.calls);
-                        summary.slots |= inner.slots;
-                    }
-                    continue;
-                }
-                Op::Call { banks } => summary.calls.push((id, *banks)),
-                Op::Matmul(matmul) => summary.slots |= self.reach(matmul),
-                _ => {}
-            }
-            for used in self.program.uses(id) {
-                if self.geometry.shape_of(used.access) != NONE {
-                    let reads = matches!(used.kind, UseKind::Read | UseKind::PeAccumulate);
-                    let access = used.access.index() as u32;
-                    summary.uses.push((access, reads, used.kind.writes()));
-                }
-            }
-        }
-        summary.uses.sort_unstable();
-        summary.uses.dedup_by(|next, kept| {
-            let is_same = next.0 == kept.0;
-            if is_same {
-                kept.1 |= next.1;
-                kept.2 |= next.2;
-            }
-            is_same
-        });
-        summary
     }
 
     /// The slots whose pending bits a matmul inside a region may change: its region is not known

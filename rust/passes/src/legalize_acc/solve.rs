@@ -1,17 +1,21 @@
 //! One block from its chains to the edits of the plan.
 
 use pto_ir::{
-    AccEdit, AllocId, Diag, Interval, MemsetTarget, NewMemset, Plan, Program, Site, Target,
+    AccEdit, AccFlags, AllocId, Anchor, Diag, InstId, Interval, MemsetTarget, NewMemset, Plan,
+    Program, Site, Target,
 };
+
+use rustc_hash::FxHashMap;
 
 use super::Options;
 use super::chains::{Chains, Demand};
 use super::clusters::{self, Extent};
 use super::edges::{self, Cells, Memset};
-use super::flags::{self, Clear, Decision, Decisions, Facts};
+use super::flags::{self, Clear, Cluster, Decision, Decisions, Facts};
 use super::geometry::{Geometry, NONE, Rectangle};
 use super::naive;
-use super::problem::BlockProblem;
+use super::nests::Nest;
+use super::problem::{BlockProblem, END, Member};
 use super::report::{self, Narrator, Report};
 use super::survey::legal_starts;
 
@@ -22,6 +26,8 @@ pub(super) struct Solver<'p> {
     pub options: &'p Options,
     pub geometry: &'p Geometry,
     pub plan: Plan,
+    /// Flags of matmuls in loops that run once.
+    pub in_loops: FxHashMap<InstId, AccFlags>,
     pub errors: Vec<Diag>,
     /// The report, where one was asked for.
     pub report: Option<Report<'p>>,
@@ -30,6 +36,17 @@ pub(super) struct Solver<'p> {
 }
 
 impl Solver<'_> {
+    /// Adds the flags and predicates of loop nests.
+    pub(super) fn add_nests(&mut self, nests: Vec<Nest>) {
+        for nest in nests {
+            self.plan.predicates.extend(nest.predicates);
+            for (inst, flag) in nest.flags {
+                let flags = self.in_loops.entry(inst).or_default();
+                *flags = flags.with(flag);
+            }
+        }
+    }
+
     /// Adds the edits of one block.
     pub(super) fn block(&mut self, problem: &BlockProblem, chains: &Chains) {
         let (objects, extent_of) = extents(chains);
@@ -77,6 +94,10 @@ impl Solver<'_> {
             let Some((flags, region)) = decisions.flags[index] else {
                 continue;
             };
+            let flags = match self.in_loops.get(&member.inst) {
+                Some(&more) => flags.with(more),
+                None => flags,
+            };
             let cluster = &decisions.clusters[decisions.cluster_of[index] as usize];
             self.has_derived |= cluster.decision != Decision::Keep;
             if member.attributes == (Some(flags), Some(region)) {
@@ -87,6 +108,11 @@ impl Solver<'_> {
                 flags: Some(flags),
                 zero_region: Some(region),
             });
+            let matmul = self.program.inst(member.inst).matmul();
+            if cluster.decision != Decision::Keep && matmul.is_some_and(|m| m.is_predicated()) {
+                self.refuse_predicate(member, cluster, problem);
+                continue;
+            }
             let changes = member.flags.is_some_and(|old| old != flags)
                 || member.region.is_some_and(|old| old != region);
             if changes {
@@ -103,6 +129,16 @@ impl Solver<'_> {
                 self.warn(diag);
             }
         }
+    }
+
+    /// Flags that are derived around a predicate of other origin would not be what its author meant.
+    fn refuse_predicate(&mut self, member: &Member, cluster: &Cluster, problem: &BlockProblem) {
+        let message = "expected flags that do not depend on the run among matmuls to derive flags for, found start_if or stop_if";
+        let mut error = Diag::error("pto:control-flow", Site::Inst(member.inst), message);
+        if let Some(auto) = problem.members.get(cluster.first_auto as usize) {
+            error = error.with_note(Site::Inst(auto.inst), "this one has no flags");
+        }
+        self.errors.push(error);
     }
 
     /// Chains on data of another engine, where the target cannot clear pending bits.
@@ -181,7 +217,7 @@ impl Solver<'_> {
                     cells: Cells::Shape(member.shape),
                 });
                 self.plan.memsets.push(NewMemset {
-                    before: member.inst,
+                    at: Anchor::Before(member.inst),
                     target: MemsetTarget::Access(matmul.dst),
                 });
             }
@@ -217,13 +253,19 @@ impl Solver<'_> {
         rectangle: Rectangle,
         result: &mut Vec<Memset>,
     ) {
-        let inst = facts.problem.inst_at(self.program, pos);
+        let (at, site) = match pos {
+            END => (Anchor::End(facts.problem.block), Site::Function),
+            pos => {
+                let inst = facts.problem.inst_at(self.program, pos);
+                (Anchor::Before(inst), Site::Inst(inst))
+            }
+        };
         let Interval { start, .. } = rectangle.partitions;
         let count = rectangle.partitions.len();
         if !self.target.is_legal_start_partition(start, count) {
             let error = Diag::error(
                 "pto:start-partition",
-                Site::Inst(inst),
+                site,
                 format!(
                     "expected cells to clear before this that a memset reaches: {count} partitions have to start at {}, found partition {start}",
                     legal_starts(self.target, count)
@@ -248,7 +290,7 @@ impl Solver<'_> {
             cells: Cells::Rectangle(rectangle),
         });
         self.plan.memsets.push(NewMemset {
-            before: inst,
+            at,
             target: MemsetTarget::Rectangle {
                 alloc,
                 partitions: lower(rectangle.partitions, place.partition),

@@ -4,8 +4,8 @@
 //! reported with all its faults at once (up to [`MAX_ERRORS`]).
 
 use pto_ir::{
-    AccessId, Alloc, AllocId, BlockId, Diag, InstId, Matmul, Op, Origin, Program, Site, Space,
-    Target, Tile, ZeroWindow,
+    AccessId, Alloc, AllocId, Diag, InstId, Matmul, Op, Origin, Program, Site, Space, Target, Tile,
+    ZeroWindow,
 };
 
 /// More errors than this help nobody.
@@ -76,8 +76,6 @@ struct Seen {
     elsewhere: bool,
     /// The tile it was checked with as a destination.
     tile: Option<Tile>,
-    /// The block of its buffer, once it was a destination.
-    home: BlockId,
 }
 
 impl Seen {
@@ -88,7 +86,6 @@ impl Seen {
         destination: false,
         elsewhere: false,
         tile: None,
-        home: BlockId::new(0),
     };
 }
 
@@ -128,7 +125,7 @@ impl Surveyor<'_> {
             if !seen.destination || seen.tile != matmul.tile {
                 self.destination(id, matmul);
             }
-            self.matmul(id, matmul, inst.block);
+            self.matmul(id, matmul);
         }
     }
 
@@ -248,7 +245,6 @@ impl Surveyor<'_> {
         let seen = &mut self.seen[matmul.dst.index()];
         let is_first = !std::mem::replace(&mut seen.destination, true);
         seen.tile = matmul.tile;
-        seen.home = self.program.alloc(alloc).block;
         let (elsewhere, empty) = (seen.elsewhere, seen.empty);
         if elsewhere {
             let message = "expected a destination in psum, found one in another memory".to_owned();
@@ -268,23 +264,13 @@ impl Surveyor<'_> {
         }
     }
 
-    fn matmul(&mut self, id: InstId, matmul: &Matmul, block: BlockId) {
+    fn matmul(&mut self, id: InstId, matmul: &Matmul) {
         if let Some(accumulator) = matmul.accumulator
             && accumulator != matmul.dst
         {
             let other = self.program.access(accumulator).alloc;
             let message = "expected the accumulator to be the destination, which the matrix engine adds onto, found other cells";
             self.error("pto:accumulator-elsewhere", id, message.to_owned(), other);
-        }
-        if self.seen[matmul.dst.index()].home != block {
-            let message = "expected a matmul in the block that allocates its destination, found one in another block";
-            let alloc = self.program.access(matmul.dst).alloc;
-            self.error("pto:control-flow", id, message.to_owned(), alloc);
-        }
-        if matmul.is_predicated() {
-            let message = "expected flags that do not depend on the run, found start_if or stop_if";
-            let alloc = self.program.access(matmul.dst).alloc;
-            self.error("pto:control-flow", id, message.to_owned(), alloc);
         }
         if !self.program.provisional && (matmul.flags.is_some() || matmul.zero_region.is_some()) {
             self.flags(id, matmul);

@@ -11,7 +11,7 @@
 use pto_ir::{Diag, Interval, Program, Site};
 use rustc_hash::FxHashMap;
 
-use super::chains::{Around, Begin, Chains, Demand, Held, Object};
+use super::chains::{Around, Begin, Chains, Content, Demand, Held, Object};
 use super::geometry::{Geometry, NONE};
 use super::lives::Context;
 use super::problem::{Action, BEGIN, BlockProblem, END, Event};
@@ -37,6 +37,10 @@ struct Cell {
     contested: u32,
     /// Whether it holds +0.0.
     is_zero: bool,
+    /// Position of an operation one run of whose regions wants what the run before left.
+    carried: u32,
+    /// As before, and it adds to it.
+    carried_add: u32,
 }
 
 const UNTOUCHED: Cell = Cell {
@@ -49,6 +53,8 @@ const UNTOUCHED: Cell = Cell {
     maybe_shape: NONE,
     contested: BEGIN,
     is_zero: false,
+    carried: BEGIN,
+    carried_add: BEGIN,
 };
 
 /// A value that another buffer's write destroyed.
@@ -73,6 +79,8 @@ pub(super) struct Walker<'p> {
     touched: Vec<u32>,
     /// By buffer: last position with a use in the current block ([`END`] where it outlives it).
     last_use: Vec<(u32, u32)>,
+    /// By buffer: the last block after which it may be added to.
+    open_ended: Vec<u32>,
     /// By buffer: position of its deallocation in the current block.
     freed: Vec<(u32, u32)>,
     has_freed: bool,
@@ -93,6 +101,7 @@ impl<'p> Walker<'p> {
             epoch: 0,
             touched: Vec::new(),
             last_use: vec![(0, BEGIN); program.allocs().len()],
+            open_ended: vec![0; program.allocs().len()],
             freed: vec![(0, BEGIN); program.allocs().len()],
             has_freed: false,
             lost: FxHashMap::default(),
@@ -143,7 +152,7 @@ impl<'p> Walker<'p> {
             let is_holder = problem.holders.get(holder) == Some(&pos);
             let mut before = Vec::new();
             if is_holder {
-                before = self.held(pos, is_visible);
+                before = self.held(pos, is_visible, chains);
             }
             for event in now {
                 self.event(event, problem, chains);
@@ -151,13 +160,16 @@ impl<'p> Walker<'p> {
             if is_holder {
                 holder += 1;
                 let runs_once = self.runs_once(problem, pos);
-                let mut after = self.held(pos, is_visible);
+                let mut after = self.held(pos, is_visible, chains);
                 if !runs_once {
+                    let count = after.len();
                     // What a run reads and then gives up to another buffer the next run still wants.
                     after.extend(before.iter().filter(|held| {
                         let cell = &self.cells[held.class as usize];
                         cell.read == pos && cell.owner != held.alloc
                     }));
+                    let displaced = &mut after[count..];
+                    displaced.iter_mut().for_each(|held| held.is_carried = true);
                 }
                 chains.around.push(Around {
                     pos,
@@ -183,17 +195,21 @@ impl<'p> Walker<'p> {
         for event in &problem.events {
             self.last_use[event.alloc as usize] = (self.epoch, event.pos);
         }
-        for &alloc in &context.live_out {
+        for &(alloc, is_added) in &context.live_out {
             self.last_use[alloc as usize] = (self.epoch, END);
+            if is_added {
+                self.open_ended[alloc as usize] = self.epoch;
+            }
         }
     }
 
     /// Values that come in are data from the very beginning.
     fn enter(&mut self, context: &Context, chains: &mut Chains) {
-        let mut known: FxHashMap<(u32, u32), u32> = FxHashMap::default();
-        for &(class, alloc) in &context.live_in {
+        let mut known: FxHashMap<(u32, u32, Content), u32> = FxHashMap::default();
+        for &(class, alloc, content) in &context.live_in {
             let facts = self.geometry.class(class);
-            let object = *known.entry((alloc, facts.bank)).or_insert_with(|| {
+            let key = (alloc, facts.bank, content);
+            let object = *known.entry(key).or_insert_with(|| {
                 chains.add(Object {
                     first: BEGIN,
                     last: BEGIN,
@@ -206,6 +222,9 @@ impl<'p> Walker<'p> {
                     zero_seeded: false,
                     data_seeded: false,
                     seeds: false,
+                    sum_seeded: false,
+                    content,
+                    added_at: BEGIN,
                 })
             });
             chains.objects[object as usize].strips |= 1 << facts.strip;
@@ -219,7 +238,7 @@ impl<'p> Walker<'p> {
     }
 
     fn runs_once(&self, problem: &BlockProblem, pos: u32) -> bool {
-        super::lives::runs_once(self.program, problem.inst_at(self.program, pos))
+        pos != END && super::lives::runs_once(self.program, problem.inst_at(self.program, pos))
     }
 
     /// The state of a class in the current block.
@@ -250,7 +269,14 @@ impl<'p> Walker<'p> {
             Action::Read => self.read(event, problem, chains),
             Action::Write => self.write(event, false, chains),
             Action::WriteZero => self.write(event, true, chains),
-            Action::MayWrite => self.may_write(event, chains),
+            Action::MayWrite { is_certain } => {
+                self.may_write(event, Content::Data, is_certain, chains);
+            }
+            Action::MaySum { is_certain } => {
+                self.may_write(event, Content::Sum, is_certain, chains);
+            }
+            Action::MayAdd => self.may_add(event, problem, chains),
+            Action::Carry { adds } => self.carry(event, adds, problem, chains),
             Action::Overwrite => self.pe_write(event, false, problem, chains),
             Action::Accumulate => self.pe_write(event, true, problem, chains),
             Action::Free => {
@@ -277,6 +303,80 @@ impl<'p> Walker<'p> {
         }
     }
 
+    /// A region adds to the cells. Those that are fresh have to be cleared before it, unless the region
+    /// runs once at most: then its own block settles that.
+    fn may_add(&mut self, event: &Event, problem: &BlockProblem, chains: &mut Chains) {
+        let geometry = self.geometry;
+        let runs_once = self.runs_once(problem, event.pos);
+        let mut object = NONE;
+        let mut bank = NONE;
+        for &class in geometry.classes(event.shape) {
+            let cell = *self.cell(class);
+            if self.holds(&cell, event.alloc) {
+                let value = chains.find(cell.value) as usize;
+                chains.objects[value].last = event.pos;
+                chains.objects[value].added_at = event.pos;
+                if cell.maybe != BEGIN {
+                    self.unsettled(event, class, problem, chains);
+                    chains.demands.push(Demand {
+                        pos: cell.maybe,
+                        shape: cell.maybe_shape,
+                        alloc: event.alloc,
+                        class,
+                    });
+                    self.cells[class as usize].maybe = BEGIN;
+                }
+                self.cells[class as usize].read = event.pos;
+                continue;
+            }
+            self.wanted(event, class, problem, chains);
+            if runs_once {
+                continue;
+            }
+            let facts = geometry.class(class);
+            if facts.bank != bank {
+                bank = facts.bank;
+                let zeros = Object {
+                    content: Content::Zero,
+                    added_at: event.pos,
+                    ..self.data(event, bank)
+                };
+                object = chains.add(zeros);
+            }
+            chains.objects[object as usize].strips |= 1 << facts.strip;
+            self.displace(event, class);
+            let cell = self.cell(class);
+            (cell.owner, cell.value) = (event.alloc, object);
+            (cell.written, cell.read) = (event.pos, event.pos);
+            (cell.maybe, cell.is_zero) = (BEGIN, false);
+            chains.demands.push(Demand {
+                pos: event.pos,
+                shape: event.shape,
+                alloc: event.alloc,
+                class,
+            });
+        }
+    }
+
+    /// What one run of a region leaves the next one wants.
+    fn carry(&mut self, event: &Event, adds: bool, problem: &BlockProblem, chains: &mut Chains) {
+        for &class in self.geometry.classes(event.shape) {
+            let cell = self.cell(class);
+            if cell.owner == event.alloc {
+                cell.carried = event.pos;
+                if adds {
+                    cell.carried_add = event.pos;
+                }
+            } else if cell.written == event.pos {
+                let message = "expected cells of its own for a value that one run of these regions leaves to the next, found that another buffer writes them too";
+                let site = problem.site(self.program, event.pos);
+                let buffer = Site::Alloc(pto_ir::AllocId::new(event.alloc as usize));
+                let error = Diag::error("pto:overlapping-allocs", site, message);
+                chains.report(error.with_note(buffer, "the buffer with the value"));
+            }
+        }
+    }
+
     /// Data of one engine write: one object a bank.
     fn write(&mut self, event: &Event, is_zero: bool, chains: &mut Chains) {
         let geometry = self.geometry;
@@ -286,7 +386,12 @@ impl<'p> Walker<'p> {
             let facts = geometry.class(class);
             if facts.bank != bank {
                 bank = facts.bank;
-                object = chains.add(self.data(event, bank));
+                let content = match is_zero {
+                    true => Content::Zero,
+                    false => Content::Data,
+                };
+                let data = self.data(event, bank);
+                object = chains.add(Object { content, ..data });
             }
             chains.objects[object as usize].strips |= 1 << facts.strip;
             self.displace(event, class);
@@ -312,12 +417,21 @@ impl<'p> Walker<'p> {
             zero_seeded: false,
             data_seeded: false,
             seeds: false,
+            sum_seeded: false,
+            content: Content::Data,
+            added_at: BEGIN,
         }
     }
 
     /// A value that is there stays one object, whether it is overwritten or not; a fresh cell
     /// becomes data that may not exist.
-    fn may_write(&mut self, event: &Event, chains: &mut Chains) {
+    fn may_write(
+        &mut self,
+        event: &Event,
+        content: Content,
+        is_certain: bool,
+        chains: &mut Chains,
+    ) {
         let geometry = self.geometry;
         let mut object = NONE;
         let mut bank = NONE;
@@ -326,10 +440,17 @@ impl<'p> Walker<'p> {
             let cell = *self.cell(class);
             if self.holds(&cell, event.alloc) {
                 let value = chains.find(cell.value);
-                chains.objects[value as usize].last = event.pos;
+                let object = &mut chains.objects[value as usize];
+                object.last = event.pos;
+                if content == Content::Data {
+                    object.content = Content::Data;
+                }
                 let cell = self.cell(class);
                 cell.written = event.pos;
                 cell.is_zero = false;
+                if is_certain {
+                    cell.maybe = BEGIN;
+                }
                 continue;
             }
             // A value that a buffer of the regions displaced is written anew, or never was displaced.
@@ -347,7 +468,8 @@ impl<'p> Walker<'p> {
             }
             if facts.bank != bank {
                 bank = facts.bank;
-                object = chains.add(self.data(event, bank));
+                let data = self.data(event, bank);
+                object = chains.add(Object { content, ..data });
             }
             chains.objects[object as usize].strips |= 1 << facts.strip;
             self.displace(event, class);
@@ -358,7 +480,7 @@ impl<'p> Walker<'p> {
             cell.owner = event.alloc;
             cell.value = object;
             cell.written = event.pos;
-            cell.maybe = event.pos;
+            cell.maybe = if is_certain { BEGIN } else { event.pos };
             cell.maybe_shape = event.shape;
             cell.is_zero = false;
         }
@@ -426,6 +548,7 @@ impl<'p> Walker<'p> {
             chains.add(Object {
                 member: event.member,
                 banks: self.geometry.shape(event.shape).banks,
+                content: Content::Sum,
                 ..self.data(event, 0)
             })
         } else {
@@ -446,6 +569,7 @@ impl<'p> Walker<'p> {
         }
         if seeds.first != NONE {
             object.zero_seeded |= seeds.zero;
+            object.sum_seeded |= seeds.sum;
             object.first = object.first.min(seeds.first);
             if seeds.data != NONE && !std::mem::replace(&mut object.data_seeded, true) {
                 chains.data_seeds.push((event.member, seeds.data));
@@ -468,11 +592,18 @@ impl<'p> Walker<'p> {
         let data = &mut chains.objects[object as usize];
         data.last = event.pos;
         data.seeds = true;
+        let was_added = std::mem::replace(&mut data.added_at, event.pos) != BEGIN;
         seeds.first = seeds.first.min(data.first);
         if cell.is_zero && cell.written > contents {
             seeds.zero = true;
         } else {
-            seeds.data = seeds.data.min(object);
+            match data.content {
+                Content::Sum => seeds.sum = true,
+                // A region added to the zeros.
+                Content::Zero if was_added => seeds.sum = true,
+                Content::Zero => seeds.zero = true,
+                Content::Data => seeds.data = seeds.data.min(object),
+            }
         }
         if cell.maybe != BEGIN {
             self.unsettled(event, class, problem, chains);
@@ -497,9 +628,9 @@ impl<'p> Walker<'p> {
         self.wanted(event, class, problem, chains);
         let cell = *self.cell(class);
         if cell.contested == cell.maybe || cell.read == cell.maybe {
-            let holder = Site::Inst(problem.inst_at(self.program, cell.maybe));
+            let holder = problem.site(self.program, cell.maybe);
             let message = "expected an accumulation onto cells that are fresh or written on every path, found some that an operation may write and that another buffer uses there";
-            let site = Site::Inst(problem.inst_at(self.program, event.pos));
+            let site = problem.site(self.program, event.pos);
             let error = Diag::error("pto:control-flow", site, message);
             chains.report(error.with_note(holder, "the cells may be written here"));
         }
@@ -507,7 +638,11 @@ impl<'p> Walker<'p> {
 
     /// Gives up the value of another buffer that `event` overwrites.
     fn displace(&mut self, event: &Event, class: u32) {
-        if !self.lost.is_empty() && event.action != Action::MayWrite {
+        let may = matches!(
+            event.action,
+            Action::MayWrite { .. } | Action::MaySum { .. }
+        );
+        if !self.lost.is_empty() && !may {
             self.lost.remove(&(event.alloc, class));
         }
         let cell = *self.cell(class);
@@ -528,7 +663,7 @@ impl<'p> Walker<'p> {
     /// Reports a value that `event` needs and another buffer's write destroyed.
     fn wanted(&mut self, event: &Event, class: u32, problem: &BlockProblem, chains: &mut Chains) {
         if let Some(Lost { pos, object, .. }) = self.lost.remove(&(event.alloc, class)) {
-            let needed = Site::Inst(problem.inst_at(self.program, event.pos));
+            let needed = problem.site(self.program, event.pos);
             self.overlap(event.alloc, pos, object, Some(needed), problem, chains);
         }
     }
@@ -542,7 +677,7 @@ impl<'p> Walker<'p> {
         problem: &BlockProblem,
         chains: &mut Chains,
     ) {
-        let writer = Site::Inst(problem.inst_at(self.program, pos));
+        let writer = problem.site(self.program, pos);
         let buffer = Site::Alloc(pto_ir::AllocId::new(alloc as usize));
         let mut error = Diag::error(
             "pto:overlapping-allocs",
@@ -552,7 +687,7 @@ impl<'p> Walker<'p> {
         .with_note(buffer, "the other buffer");
         let first = chains.objects[chains.root(object) as usize].first;
         if first != BEGIN {
-            let site = Site::Inst(problem.inst_at(self.program, first));
+            let site = problem.site(self.program, first);
             error = error.with_note(site, "its value is written here");
         }
         error = match needed {
@@ -585,7 +720,7 @@ impl<'p> Walker<'p> {
     }
 
     /// The values at hand that are used at or after `pos`, of buffers that exist around the block.
-    fn held(&self, pos: u32, is_visible: &dyn Fn(u32) -> bool) -> Vec<Held> {
+    fn held(&self, pos: u32, is_visible: &dyn Fn(u32) -> bool, chains: &Chains) -> Vec<Held> {
         let is_wanted = |cell: &Cell| {
             let (epoch, last) = self.last_use[cell.owner as usize];
             epoch == self.epoch && last >= pos && is_visible(cell.owner)
@@ -598,12 +733,45 @@ impl<'p> Walker<'p> {
                 class,
                 alloc: cell.owner,
                 object: cell.value,
+                content: self.content(&cell, chains),
+                is_carried: cell.carried == pos,
+                is_added: cell.carried_add == pos,
             })
             .collect()
     }
 
-    /// Values that outlive the block are used at its end.
+    /// What the value of a cell is to somebody in another block.
+    fn content(&self, cell: &Cell, chains: &Chains) -> Content {
+        let object = &chains.objects[chains.root(cell.value) as usize];
+        if object.is_chain() {
+            let seeds = match (object.data_seeded, object.zero_seeded) {
+                (true, _) => Content::Data,
+                (false, true) => Content::Zero,
+                (false, false) => Content::Sum,
+            };
+            object.content.max(seeds)
+        } else if cell.is_zero {
+            Content::Zero
+        } else {
+            object.content
+        }
+    }
+
+    /// Values that outlive the block are used at its end. Other blocks may add to cells that are
+    /// fresh there, which are cleared.
     fn finish(&mut self, problem: &BlockProblem, context: &Context, chains: &mut Chains) {
+        for &(shape, alloc) in &context.added_later {
+            let event = Event {
+                pos: END,
+                shape,
+                alloc,
+                member: NONE,
+                action: Action::MayAdd,
+                group: 0,
+                names_region: false,
+            };
+            self.may_add(&event, problem, chains);
+        }
         if context.live_out.is_empty() {
             return;
         }
@@ -613,7 +781,11 @@ impl<'p> Walker<'p> {
             let cell = self.cells[self.touched[index] as usize];
             if self.holds(&cell, cell.owner) && outlives(self, cell.owner) {
                 let object = chains.find(cell.value);
-                chains.objects[object as usize].last = END;
+                let object = &mut chains.objects[object as usize];
+                object.last = END;
+                if self.open_ended[cell.owner as usize] == self.epoch {
+                    object.added_at = END;
+                }
             }
         }
         let mut lost: Vec<_> = self
@@ -649,6 +821,8 @@ struct Seeds {
     zero: bool,
     /// The first object of data, or [`NONE`].
     data: u32,
+    /// Whether some cell holds a sum from another block.
+    sum: bool,
 }
 
 impl Seeds {
@@ -656,5 +830,6 @@ impl Seeds {
         first: NONE,
         zero: false,
         data: NONE,
+        sum: false,
     };
 }

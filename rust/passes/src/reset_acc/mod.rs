@@ -6,7 +6,7 @@
 //! editing a legalized function, this pass takes everything away that legalization derived:
 //!
 //! * the accumulate flags and zero regions of all matmuls,
-//! * the memsets and ordering edges that carry the mark of legalization,
+//! * the memsets, ordering edges and predicates that carry the mark of legalization,
 //! * the function marks `pto.acc_provisional` and `pto.acc_legalized`.
 //!
 //! ```text
@@ -14,8 +14,8 @@
 //! pto.tmatmul ... outs(%b) acc<start|stop> zero_region(0)          -> pto.tmatmul ... outs(%b)
 //! ```
 //!
-//! Explicit flags of other origin go too, for nothing tells them from derived ones. Predicated START
-//! and STOP stay: they are operands, and what computes them belongs to the program.
+//! Explicit flags of other origin go too, for nothing tells them from derived ones. Predicates of
+//! other origin stay: they are operands, and what computes them belongs to the program.
 //!
 //! # Invariants
 //!
@@ -79,6 +79,14 @@ fn undo(program: &Program, id: InstId, plan: &mut Plan) {
             flags: None,
             zero_region: None,
         });
+    }
+    if let Some(matmul) = inst.matmul()
+        && [matmul.start_if, matmul.stop_if]
+            .into_iter()
+            .flatten()
+            .any(|predicate| predicate.inserted)
+    {
+        plan.drop_inserted_predicates.push(id);
     }
     if inst.after.iter().any(|edge| edge.inserted) {
         plan.drop_inserted_edges.push(id);

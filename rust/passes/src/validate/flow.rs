@@ -12,7 +12,7 @@ use std::rc::Rc;
 use pto_ir::{AllocId, Program};
 use rustc_hash::FxHashMap;
 
-use crate::verify_acc::flow::{Node, graph};
+use crate::verify_acc::flow::{Graph, Node};
 use crate::verify_acc::needs::Needs;
 
 use super::align::Pair;
@@ -27,9 +27,10 @@ pub(super) fn run(
     blocks: &[Vec<Pair>],
     values: &mut Values,
 ) -> Option<Mismatch> {
-    let nodes = graph(sides.before, true);
-    let needs = Needs::new(sides.before, &nodes);
-    let stretches = stretches(sides, &nodes, blocks);
+    let graph = Graph::new(sides.after, true);
+    let nodes = &graph.nodes;
+    let needs = Needs::new(sides.after, nodes);
+    let stretches = stretches(sides, nodes, blocks);
     let mut sources: Vec<Vec<usize>> = vec![Vec::new(); nodes.len()];
     for (from, node) in nodes.iter().enumerate() {
         for edge in &node.edges {
@@ -74,7 +75,14 @@ pub(super) fn run(
             }
         };
         before[index] = (incoming.len() > 1 || sources[index].len() > 1).then(|| state.clone());
-        found[index] = run_node(sides, &nodes[index], stretches[index], &mut state, values);
+        found[index] = run_node(
+            sides,
+            &graph,
+            &nodes[index],
+            stretches[index],
+            &mut state,
+            values,
+        );
         after[index] = Some(state);
         waiting.extend(nodes[index].edges.iter().map(|edge| edge.to));
     }
@@ -89,16 +97,20 @@ fn stretches<'a>(sides: &Sides<'_>, nodes: &[Node], blocks: &'a [Vec<Pair>]) -> 
         }
         _ => false,
     };
-    let mut rest: Vec<_> = blocks
+    let parts: Vec<Vec<&[Pair]>> = blocks
         .iter()
-        .map(|pairs| pairs.split(holds_regions))
+        .map(|pairs| pairs.split(holds_regions).collect())
         .collect();
-    let next = |node: &Node| rest[node.block.index()].next().unwrap_or_default();
-    nodes.iter().map(next).collect()
+    let part = |node: &Node| parts[node.block.index()].get(node.stretch).copied();
+    nodes
+        .iter()
+        .map(|node| part(node).unwrap_or_default())
+        .collect()
 }
 
 fn run_node(
     sides: &Sides<'_>,
+    graph: &Graph,
     node: &Node,
     pairs: &[Pair],
     state: &mut State,
@@ -106,7 +118,7 @@ fn run_node(
 ) -> Option<Mismatch> {
     let mut first = None;
     for &pair in pairs {
-        first = first.or(sides.step(pair, state, values));
+        first = first.or(sides.step(pair, Some((graph, node)), state, values));
     }
     if node.is_exit {
         first.or_else(|| sides.end(state))

@@ -216,7 +216,7 @@ fn straight_line(sides: &Sides<'_>, pairs: &[Pair], values: &mut Values) -> Opti
     let Sides { before, target, .. } = *sides;
     let mut state = State::new(before, &sides.new_places, target, sides.sticky(), values);
     for &pair in pairs {
-        if let Some(mismatch) = sides.step(pair, &mut state, values) {
+        if let Some(mismatch) = sides.step(pair, None, &mut state, values) {
             return Some(mismatch);
         }
     }

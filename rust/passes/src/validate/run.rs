@@ -4,6 +4,8 @@ use pto_ir::{
     AccessId, AllocId, InstId, Interval, Matmul, Op, Program, Target, UseKind, ZeroWindow,
 };
 
+use crate::verify_acc::flow::{Graph, Node};
+
 use super::align::Pair;
 use super::place::{Piece, Places};
 use super::state::{BankCell, BufferCell, MAX_MACHINES, NONE, State};
@@ -61,10 +63,12 @@ impl Sides<'_> {
             .fold(0, |mask, (index, _)| mask | 1 << index)
     }
 
-    /// Runs one step, and says where a read differs.
+    /// Runs one step, and says where a read differs. `at` is the node of the step in the graph of the
+    /// result, where there are several.
     pub(super) fn step(
         &self,
         pair: Pair,
+        at: Option<(&Graph, &Node)>,
         state: &mut State,
         values: &mut Values,
     ) -> Option<Mismatch> {
@@ -80,7 +84,7 @@ impl Sides<'_> {
             }
             Pair::Both(old, new) => {
                 let mismatch = self.reads(old, new, state);
-                self.effects(old, new, state, values);
+                self.effects(old, new, at, state, values);
                 mismatch
             }
         }
@@ -98,12 +102,26 @@ impl Sides<'_> {
         }
     }
 
-    fn effects(&self, old: InstId, new: InstId, state: &mut State, values: &mut Values) {
+    fn effects(
+        &self,
+        old: InstId,
+        new: InstId,
+        at: Option<(&Graph, &Node)>,
+        state: &mut State,
+        values: &mut Values,
+    ) {
         match &self.after.inst(new).op {
             Op::Alloc(alloc) | Op::Dealloc(alloc) => {
                 state.renew(*alloc);
             }
-            Op::Matmul(matmul) => return self.matmul(old, new, matmul, state, values),
+            Op::Matmul(matmul) => {
+                let start_if = match (matmul.start_if, at) {
+                    (None, _) => Some(false),
+                    (_, Some((graph, node))) => graph.holds(self.after, node, matmul.start_if),
+                    (Some(_), None) => None,
+                };
+                return self.matmul([old, new], matmul, start_if, state, values);
+            }
             Op::Call { banks } => self.call(new, banks.unwrap_or(u32::MAX), state, values),
             Op::Region { .. } | Op::Engine | Op::Effects => {}
         }
@@ -185,16 +203,16 @@ impl Sides<'_> {
 
     fn matmul(
         &self,
-        old: InstId,
-        new: InstId,
+        [old, new]: [InstId; 2],
         matmul: &Matmul,
+        start_if: Option<bool>,
         state: &mut State,
         values: &mut Values,
     ) {
         let flags = matmul.flags.unwrap_or_default();
-        if flags.starts() {
+        if flags.starts() || start_if == Some(true) {
             self.region(matmul, state, |cell, mask| self.start(cell, mask));
-        } else if matmul.has_start_if {
+        } else if start_if.is_none() {
             values.begin_meeting();
             self.region(matmul, state, |cell, mask| {
                 self.maybe_start(cell, mask, values)

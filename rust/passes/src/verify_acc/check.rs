@@ -3,10 +3,12 @@
 use std::cell::OnceCell;
 use std::collections::BTreeSet;
 
-use pto_ir::{AllocId, Diag, InstId, Origin, Program, Site, Space, Target};
+use pto_ir::{
+    AllocId, Condition, Diag, InstId, Matmul, Origin, Program, Site, Space, Target, Turn,
+};
 
 use super::findings::Findings;
-use super::flow::Node;
+use super::flow::{Graph, Node};
 use super::layout::{Layout, Misplaced};
 use super::lost::Lost;
 use super::memory::{Cell, NONE, State};
@@ -26,6 +28,9 @@ pub(super) struct Check<'a> {
     pub(super) transitions: Transitions,
     pub(super) findings: Findings,
     pub(super) misplaced_tiles: Vec<InstId>,
+    pub(super) graph: &'a Graph,
+    /// Whether some STOP depends on a predicate.
+    has_stop_if: bool,
 }
 
 impl<'a> Check<'a> {
@@ -33,18 +38,20 @@ impl<'a> Check<'a> {
         program: &'a Program,
         target: &'a Target,
         survey: &Survey,
-        nodes: &'a [Node],
+        graph: &'a Graph,
         machines: Vec<Machine>,
     ) -> Self {
         Self {
             program,
             target,
-            nodes,
+            nodes: &graph.nodes,
             needs: OnceCell::new(),
             layout: Layout::new(program, target, &survey.cuts),
             transitions: Transitions::new(machines),
             findings: Findings::default(),
             misplaced_tiles: Vec::new(),
+            graph,
+            has_stop_if: false,
         }
     }
 
@@ -102,6 +109,8 @@ impl<'a> Check<'a> {
 
     fn walk(&mut self) {
         let (program, nodes) = (self.program, self.nodes);
+        let mut matmuls = program.insts().iter().filter_map(|inst| inst.matmul());
+        self.has_stop_if = nodes.len() > 1 && matmuls.any(|m| m.stop_if.is_some());
         let mut before: Vec<Option<State>> = vec![None; nodes.len()];
         let mut is_target = vec![false; nodes.len()];
         for edge in nodes.iter().flat_map(|node| &node.edges) {
@@ -124,10 +133,10 @@ impl<'a> Check<'a> {
             let node = &nodes[index];
             self.node(node, &mut state);
             for edge in &node.edges {
-                let mut arriving = if edge.skips_loop {
-                    state.without_a_trip()
-                } else {
-                    state.clone()
+                let mut arriving = match (edge.skips_loop, edge.leaves) {
+                    (true, _) => state.without_a_trip(),
+                    (false, Some(holder)) if self.has_stop_if => self.after_loop(&state, holder),
+                    _ => state.clone(),
                 };
                 let is_needed = |alloc| {
                     let needs = self.needs.get_or_init(|| Needs::new(program, nodes));
@@ -152,11 +161,25 @@ impl<'a> Check<'a> {
     fn node(&mut self, node: &Node, state: &mut State) {
         let program = self.program;
         for &inst in &program.block(node.block).insts[node.first..node.end] {
-            self.inst(inst, state);
+            self.inst(inst, node, state);
         }
         if node.is_exit {
             self.exit(state);
         }
+    }
+
+    /// The state on the way out of the loop `holder`: groups that its last iteration closes are closed.
+    fn after_loop(&self, state: &State, holder: InstId) -> State {
+        let closes = |matmul: &Matmul| {
+            let condition = matmul
+                .stop_if
+                .map(|stop| self.program.condition(stop.condition));
+            matches!(condition, Some(Condition::Loops { turn: Turn::Last, loops, negated: false })
+                if loops.first() == Some(&holder))
+        };
+        let mut result = state.clone();
+        result.close(|writer| self.program.inst(writer).matmul().is_some_and(closes));
+        result
     }
 
     /// Arguments hold plain data unless they are fresh; everything else was never written.

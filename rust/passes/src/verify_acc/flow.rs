@@ -2,8 +2,19 @@
 //!
 //! A node is a stretch of one block between operations that hold regions. Loops, branches and jumps
 //! are all edges, so the analysis is one worklist, whatever the nesting, and needs no stack.
+//!
+//! Where a predicate asks whether a loop is in its first iteration, the body of that loop is there
+//! twice, once for the first iteration and once for all others. In each *copy* the predicate is a
+//! constant; branches on it have one way. Loops of which nobody asks are there once.
+//!
+//! An inner loop whose bounds do not vary with an outer one runs in every iteration of the outer loop
+//! or in none. So an outer loop of which somebody asks is there once for each choice of inner loops
+//! that run.
 
-use pto_ir::{BlockId, Op, Program, RegionId, RegionKind};
+use std::collections::BTreeSet;
+
+use pto_ir::{BlockId, Condition, InstId, Op, Predicate, Program, RegionId, RegionKind, Turn};
+use rustc_hash::FxHashMap;
 
 /// A stretch of a block: the positions `first..end` of its list of entries.
 #[derive(Clone, Debug)]
@@ -11,9 +22,13 @@ pub(crate) struct Node {
     pub(crate) block: BlockId,
     pub(crate) first: usize,
     pub(crate) end: usize,
+    /// How many operations with regions stand before it in its block.
+    pub(crate) stretch: usize,
     pub(crate) edges: Vec<Edge>,
     /// Whether the function may end here.
     pub(crate) is_exit: bool,
+    /// Which loops are in their first iteration: see [`Graph::holds`].
+    copy: u32,
 }
 
 /// The way from one node to another.
@@ -22,35 +37,138 @@ pub(crate) struct Edge {
     pub(crate) to: usize,
     /// It goes around a loop that does not run.
     pub(crate) skips_loop: bool,
+    /// It leaves this loop after its last iteration.
+    pub(crate) leaves: Option<InstId>,
 }
 
-/// The graph of `program`; node 0 is the entry. However the blocks are listed, going through the
+/// One more thing known of a loop.
+#[derive(Clone, Copy, Debug)]
+struct Copy {
+    outer: u32,
+    holder: InstId,
+    fact: Fact,
+}
+
+/// What is known of a loop in a copy.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Fact {
+    /// Whether it is in its first iteration.
+    IsFirst(bool),
+    /// Whether it runs at all.
+    Runs(bool),
+}
+
+/// The graph of a program; node 0 is the entry. However the blocks are listed, going through the
 /// nodes in order meets every node after all those that lead to it, but for loops, and the nodes of
-/// one block in their order; those that nothing leads to come last. Without `has_flow` the function
-/// is known to be one straight line.
-pub(crate) fn graph(program: &Program, has_flow: bool) -> Vec<Node> {
-    if let (false, Some(block)) = (has_flow, program.blocks().first()) {
-        let end = block.insts.len();
-        let line = Node {
-            block: BlockId::new(0),
-            first: 0,
-            end,
-            edges: Vec::new(),
-            is_exit: true,
-        };
-        return vec![line];
+/// one block in their order; those that nothing leads to come last.
+#[derive(Debug, Default)]
+pub(crate) struct Graph {
+    pub(crate) nodes: Vec<Node>,
+    /// Number 0 stands for knowing nothing.
+    copies: Vec<Copy>,
+    /// Whether loops were told apart by their first iteration.
+    tracks: bool,
+}
+
+/// More nodes than this many times the entries of the program are too many: then nothing is known
+/// of iterations.
+const MAX_GROWTH: usize = 16;
+/// More choices of inner loops than this are not made.
+const MAX_CHOICES: usize = 16;
+
+impl Graph {
+    /// The graph of `program`. Without `has_flow` the function is known to be one straight line.
+    pub(crate) fn new(program: &Program, has_flow: bool) -> Self {
+        if let (false, Some(block)) = (has_flow, program.blocks().first()) {
+            let line = Node {
+                block: BlockId::new(0),
+                first: 0,
+                end: block.insts.len(),
+                stretch: 0,
+                edges: Vec::new(),
+                is_exit: true,
+                copy: 0,
+            };
+            return Self {
+                nodes: vec![line],
+                ..Self::default()
+            };
+        }
+        let tracked = tracked_loops(program);
+        if !tracked.is_empty() {
+            let limit = MAX_GROWTH * (program.insts().len() + program.blocks().len() + 16);
+            if let Some(graph) = Builder::build(program, tracked, limit) {
+                return graph;
+            }
+        }
+        Builder::build(program, BTreeSet::new(), usize::MAX).unwrap_or_default()
     }
-    let mut builder = Builder {
-        program,
-        nodes: Vec::new(),
-        entries: vec![None; program.blocks().len()],
-        jumps: Vec::new(),
-        links: Vec::new(),
-        ends: vec![0; program.blocks().len()],
-    };
-    builder.number_nodes();
-    builder.connect();
-    in_reverse_postorder(builder.nodes)
+
+    /// Whether `predicate` holds in `node`; `None` where that depends on the run.
+    pub(crate) fn holds(
+        &self,
+        program: &Program,
+        node: &Node,
+        predicate: Option<Predicate>,
+    ) -> Option<bool> {
+        let condition = program.condition(predicate?.condition);
+        condition.holds(|holder, turn| self.is_at(node.copy, holder, turn))
+    }
+
+    /// Whether it is settled in every node whether `predicate` holds.
+    pub(crate) fn settles(&self, program: &Program, predicate: Predicate) -> bool {
+        match program.condition(predicate.condition) {
+            Condition::Unknown => false,
+            Condition::Constant(_) => true,
+            Condition::Loops { turn, .. } => self.tracks && *turn == Turn::First,
+        }
+    }
+
+    fn is_at(&self, mut copy: u32, holder: InstId, turn: Turn) -> Option<bool> {
+        while copy != 0 && turn == Turn::First {
+            let known = self.copies[copy as usize];
+            match known.fact {
+                Fact::IsFirst(is_first) if known.holder == holder => return Some(is_first),
+                _ => copy = known.outer,
+            }
+        }
+        None
+    }
+
+    /// Whether the loop `holder` runs at all; `None` where that is open.
+    fn runs(&self, mut copy: u32, holder: InstId) -> Option<bool> {
+        while copy != 0 {
+            let known = self.copies[copy as usize];
+            match known.fact {
+                Fact::Runs(runs) if known.holder == holder => return Some(runs),
+                _ => copy = known.outer,
+            }
+        }
+        None
+    }
+
+    fn copy(&mut self, outer: u32, holder: InstId, fact: Fact) -> u32 {
+        self.copies.push(Copy {
+            outer,
+            holder,
+            fact,
+        });
+        self.copies.len() as u32 - 1
+    }
+}
+
+/// The loops whose first iteration some predicate or branch asks for.
+fn tracked_loops(program: &Program) -> BTreeSet<InstId> {
+    let conditions = program.conditions().iter();
+    let loops = conditions.filter_map(|condition| match condition {
+        Condition::Loops {
+            turn: Turn::First,
+            loops,
+            ..
+        } => Some(loops),
+        _ => None,
+    });
+    loops.flatten().copied().collect()
 }
 
 /// The nodes in an order in which only edges of loops lead back. Among nodes that neither comes
@@ -106,54 +224,119 @@ fn renumbered(nodes: Vec<Node>, order: &[usize]) -> Vec<Node> {
 
 struct Builder<'a> {
     program: &'a Program,
-    nodes: Vec<Node>,
-    /// By block: its first node.
-    entries: Vec<Option<usize>>,
+    tracked: BTreeSet<InstId>,
+    graph: Graph,
+    limit: usize,
+    /// By block and copy: its first and its last node.
+    ends: FxHashMap<(BlockId, u32), (usize, usize)>,
     /// The last node of each block, with the block.
     jumps: Vec<(usize, BlockId)>,
-    /// For each operation with regions: the nodes before and after it.
-    links: Vec<(usize, usize, RegionKind, Vec<RegionId>)>,
-    /// By block: its last node.
-    ends: Vec<usize>,
+    links: Vec<Link>,
+}
+
+/// An operation with regions.
+struct Link {
+    holder: InstId,
+    /// The nodes before and after it.
+    before: usize,
+    after: usize,
+    /// Its own copy, and those of its body: in the first iteration and in all others, for every choice
+    /// of inner loops that run.
+    copy: u32,
+    bodies: Vec<[u32; 2]>,
 }
 
 /// What is left to number, last first.
 enum Work {
-    Block(BlockId),
+    Block(BlockId, u32),
     /// The rest of a block after an operation with regions: where it begins, and the node before
-    /// the operation.
+    /// the operation with the copies of its body.
     Rest {
-        block: BlockId,
         first: usize,
         before: usize,
+        bodies: Vec<[u32; 2]>,
     },
 }
 
 impl Builder<'_> {
-    fn number_nodes(&mut self) {
+    /// The graph in which the loops `tracked` have two bodies; `None` where it has more than `limit`
+    /// nodes.
+    fn build(program: &Program, tracked: BTreeSet<InstId>, limit: usize) -> Option<Graph> {
+        let nothing = Copy {
+            outer: 0,
+            holder: InstId::new(0),
+            fact: Fact::Runs(true),
+        };
+        let mut builder = Builder {
+            program,
+            graph: Graph {
+                nodes: Vec::new(),
+                copies: vec![nothing],
+                tracks: !tracked.is_empty(),
+            },
+            tracked,
+            limit,
+            ends: FxHashMap::default(),
+            jumps: Vec::new(),
+            links: Vec::new(),
+        };
+        builder.number_nodes()?;
+        builder.connect();
+        let mut graph = builder.graph;
+        graph.nodes = in_reverse_postorder(graph.nodes);
+        Some(graph)
+    }
+
+    fn number_nodes(&mut self) -> Option<()> {
         let mut work = Vec::new();
         if let Some(body) = self.program.body() {
-            work.extend(body.blocks.iter().rev().map(|&block| Work::Block(block)));
+            let blocks = body.blocks.iter().rev();
+            work.extend(blocks.map(|&block| Work::Block(block, 0)));
         }
         while let Some(item) = work.pop() {
-            let (block, first, before) = match item {
-                Work::Block(block) => (block, 0, None),
+            if self.graph.nodes.len() >= self.limit {
+                return None;
+            }
+            match item {
+                Work::Block(block, copy) => {
+                    let node = self.stretch(block, copy, 0, 0, &mut work);
+                    let end = self.ends.entry((block, copy)).or_insert((node, node));
+                    end.0 = node;
+                }
                 Work::Rest {
-                    block,
                     first,
                     before,
-                } => (block, first, Some(before)),
-            };
-            let node = self.stretch(block, first, &mut work);
-            match before {
-                None => self.entries[block.index()] = Some(node),
-                Some(before) => self.link(before, node, block, first - 1),
+                    bodies,
+                } => {
+                    let Node {
+                        block,
+                        copy,
+                        stretch,
+                        ..
+                    } = self.graph.nodes[before];
+                    let after = self.stretch(block, copy, first, stretch + 1, &mut work);
+                    self.links.push(Link {
+                        holder: self.program.block(block).insts[first - 1],
+                        before,
+                        after,
+                        copy,
+                        bodies,
+                    });
+                }
             }
         }
+        Some(())
     }
 
     /// Adds the node that begins at `first` and pushes what follows it.
-    fn stretch(&mut self, block: BlockId, first: usize, work: &mut Vec<Work>) -> usize {
+    fn stretch(
+        &mut self,
+        block: BlockId,
+        copy: u32,
+        first: usize,
+        stretch: usize,
+        work: &mut Vec<Work>,
+    ) -> usize {
         let program = self.program;
         let insts = &program.block(block).insts;
         let holds_regions =
@@ -161,130 +344,284 @@ impl Builder<'_> {
         let end = (first..insts.len())
             .find(holds_regions)
             .unwrap_or(insts.len());
-        let node = self.nodes.len();
-        self.nodes.push(Node {
+        let node = self.graph.nodes.len();
+        self.graph.nodes.push(Node {
             block,
             first,
             end,
+            stretch,
             edges: Vec::new(),
             is_exit: false,
+            copy,
         });
         if let Some(&holder) = insts.get(end)
             && let Op::Region { regions, .. } = &program.inst(holder).op
         {
+            let bodies = self.bodies(holder, copy);
+            let mut copies: Vec<u32> = bodies.iter().flatten().copied().collect();
+            copies.dedup();
             work.push(Work::Rest {
-                block,
                 first: end + 1,
                 before: node,
+                bodies,
             });
-            let blocks = regions
-                .iter()
-                .flat_map(|&region| &program.region(region).blocks);
-            let inner: Vec<Work> = blocks.map(|&block| Work::Block(block)).collect();
-            work.extend(inner.into_iter().rev());
+            for &copy in copies.iter().rev() {
+                let blocks = regions
+                    .iter()
+                    .flat_map(|&region| &program.region(region).blocks);
+                let inner: Vec<Work> = blocks.map(|&block| Work::Block(block, copy)).collect();
+                work.extend(inner.into_iter().rev());
+            }
         } else {
             self.jumps.push((node, block));
-            self.ends[block.index()] = node;
+            let ends = self.ends.entry((block, copy)).or_insert((node, node));
+            ends.1 = node;
         }
         node
     }
 
-    fn link(&mut self, before: usize, after: usize, block: BlockId, position: usize) {
-        let holder = self.program.block(block).insts[position];
-        if let Op::Region { kind, regions } = &self.program.inst(holder).op {
-            self.links.push((before, after, *kind, regions.clone()));
+    /// The copies of the body of `holder` in its first and its other iterations, for every choice of
+    /// inner loops that run. None where it does not run itself.
+    fn bodies(&mut self, holder: InstId, outer: u32) -> Vec<[u32; 2]> {
+        if self.graph.runs(outer, holder) == Some(false) {
+            return Vec::new();
         }
+        if !self.tracked.contains(&holder) {
+            return vec![[outer; 2]];
+        }
+        let choices = self.choices(holder, outer);
+        let graph = &mut self.graph;
+        choices
+            .into_iter()
+            .map(|choice| {
+                [true, false].map(|first| graph.copy(choice, holder, Fact::IsFirst(first)))
+            })
+            .collect()
+    }
+
+    /// Copies of `outer` that say of the inner loops that run in every iteration of `holder` or in none
+    /// which it is.
+    fn choices(&mut self, holder: InstId, outer: u32) -> Vec<u32> {
+        let mut choices = vec![outer];
+        for inner in self.inner_loops(holder) {
+            let known = std::mem::take(&mut choices);
+            for choice in known {
+                let is_decided = self.graph.runs(choice, inner).is_some();
+                // Where a loop around it does not run the question does not arise.
+                if is_decided || self.is_dead(inner, holder, choice) {
+                    choices.push(choice);
+                } else {
+                    for runs in [true, false] {
+                        choices.push(self.graph.copy(choice, inner, Fact::Runs(runs)));
+                    }
+                }
+            }
+            if choices.len() > MAX_CHOICES {
+                return vec![outer];
+            }
+        }
+        choices
+    }
+
+    /// The loops inside `holder` of which somebody asks and whose bounds do not vary there.
+    fn inner_loops(&self, holder: InstId) -> Vec<InstId> {
+        let program = self.program;
+        let is_open = |&inner: &InstId| {
+            let is_unknown = matches!(
+                program.inst(inner).op,
+                Op::Region {
+                    kind: RegionKind::For { trips: None },
+                    ..
+                }
+            );
+            let varies = program.bounds(inner).is_none_or(|bounds| {
+                let around = bounds.vary_in;
+                around.is_some_and(|around| around == holder || self.is_inside(around, holder))
+            });
+            is_unknown && !varies && self.is_inside(inner, holder)
+        };
+        // Holders come before what they hold.
+        let after = self.tracked.range(holder..);
+        after.copied().filter(is_open).collect()
+    }
+
+    fn is_inside(&self, inst: InstId, holder: InstId) -> bool {
+        let mut inst = inst;
+        while let Some(around) = self.program.holder(self.program.inst(inst).block) {
+            if around == holder {
+                return true;
+            }
+            inst = around;
+        }
+        false
+    }
+
+    fn is_dead(&self, inner: InstId, holder: InstId, choice: u32) -> bool {
+        let mut inst = inner;
+        while let Some(around) = self.program.holder(self.program.inst(inst).block)
+            && around != holder
+        {
+            if self.graph.runs(choice, around) == Some(false) {
+                return true;
+            }
+            inst = around;
+        }
+        false
     }
 
     fn edge(&mut self, from: usize, to: usize, skips_loop: bool) {
-        let edge = Edge { to, skips_loop };
-        if !self.nodes[from].edges.contains(&edge) {
-            self.nodes[from].edges.push(edge);
+        self.add_edge(
+            from,
+            Edge {
+                to,
+                skips_loop,
+                leaves: None,
+            },
+        );
+    }
+
+    fn add_edge(&mut self, from: usize, edge: Edge) {
+        let edges = &mut self.graph.nodes[from].edges;
+        if !edges.contains(&edge) {
+            edges.push(edge);
         }
     }
 
     fn connect(&mut self) {
         for (node, block) in std::mem::take(&mut self.jumps) {
             let successors = &self.program.block(block).successors;
+            let copy = self.graph.nodes[node].copy;
             for &to in successors {
-                if let Some(to) = self.entries[to.index()] {
+                if let Some(&(to, _)) = self.ends.get(&(to, copy)) {
                     self.edge(node, to, false);
                 }
             }
-            self.nodes[node].is_exit =
+            self.graph.nodes[node].is_exit =
                 successors.is_empty() && self.program.holder(block).is_none();
         }
-        for (before, after, kind, regions) in std::mem::take(&mut self.links) {
-            self.connect_regions(before, after, kind, &regions);
+        for link in std::mem::take(&mut self.links) {
+            self.connect_regions(&link);
         }
     }
 
-    fn entry(&self, region: RegionId) -> Option<usize> {
+    fn entry(&self, region: RegionId, copy: u32) -> Option<usize> {
         let first = self.program.region(region).blocks.first()?;
-        self.entries[first.index()]
+        self.ends.get(&(*first, copy)).map(|&(entry, _)| entry)
     }
 
     /// The nodes that end `region`: those of blocks that jump nowhere.
-    fn exits(&self, region: RegionId) -> Vec<usize> {
+    fn exits(&self, region: RegionId, copy: u32) -> Vec<usize> {
         let blocks = self.program.region(region).blocks.iter();
         let ends = blocks.filter(|&&block| self.program.block(block).successors.is_empty());
-        ends.map(|block| self.ends[block.index()]).collect()
+        ends.filter_map(|&block| self.ends.get(&(block, copy)))
+            .map(|&(_, end)| end)
+            .collect()
     }
 
-    fn connect_regions(
-        &mut self,
-        before: usize,
-        after: usize,
-        kind: RegionKind,
-        regions: &[RegionId],
-    ) {
-        let bodies: Vec<(usize, Vec<usize>)> = regions
-            .iter()
-            .filter_map(|&region| Some((self.entry(region)?, self.exits(region))))
-            .collect();
-        let all = |from: &[usize], to: usize, graph: &mut Self, skips_loop: bool| {
-            from.iter()
-                .for_each(|&from| graph.edge(from, to, skips_loop));
+    /// Entries and exits of the regions of `link` in one copy.
+    fn ways(&self, regions: &[RegionId], copy: u32) -> Vec<(usize, Vec<usize>)> {
+        let ways = regions.iter();
+        ways.filter_map(|&region| Some((self.entry(region, copy)?, self.exits(region, copy))))
+            .collect()
+    }
+
+    fn all(&mut self, from: &[usize], to: usize, skips_loop: bool) {
+        from.iter()
+            .for_each(|&from| self.edge(from, to, skips_loop));
+    }
+
+    fn connect_regions(&mut self, link: &Link) {
+        let &Link { before, after, .. } = link;
+        let program = self.program;
+        let Op::Region { kind, regions } = &program.inst(link.holder).op else {
+            return;
         };
-        match (kind, bodies.as_slice()) {
-            (RegionKind::For { trips: Some(0) }, _) | (_, []) => self.edge(before, after, false),
-            (RegionKind::For { trips }, [(entry, exits), ..]) => {
-                self.edge(before, *entry, false);
-                all(exits, after, self, false);
-                if trips != Some(1) {
-                    all(exits, *entry, self, false);
-                }
-                if trips.is_none() {
-                    self.edge(before, after, true);
-                }
-            }
+        if let RegionKind::For { trips } = *kind {
+            return self.connect_loop(link, trips, regions);
+        }
+        let ways = self.ways(regions, link.copy);
+        match (*kind, ways.as_slice()) {
+            (_, []) => self.edge(before, after, false),
+            (RegionKind::For { .. }, _) => {}
             (RegionKind::While, [(condition, decides), rest @ ..]) => {
                 self.edge(before, *condition, false);
-                all(decides, after, self, true);
+                self.all(decides, after, true);
                 for (body, exits) in rest {
-                    all(decides, *body, self, false);
-                    all(exits, *condition, self, false);
+                    self.all(decides, *body, false);
+                    self.all(exits, *condition, false);
                 }
             }
-            (RegionKind::If | RegionKind::IndexSwitch, bodies) => {
-                for (entry, exits) in bodies {
+            (RegionKind::If | RegionKind::IndexSwitch, ways) => {
+                let taken = program.branch(link.holder).and_then(|condition| {
+                    condition.holds(|holder, turn| self.graph.is_at(link.copy, holder, turn))
+                });
+                let is_taken = |index: usize| taken.is_none_or(|first| first == (index == 0));
+                for (entry, exits) in (0..).zip(ways).filter(|(i, _)| is_taken(*i)).map(|w| w.1) {
                     self.edge(before, *entry, false);
-                    all(exits, after, self, false);
+                    self.all(exits, after, false);
                 }
-                if kind == RegionKind::If && bodies.len() < 2 {
+                if *kind == RegionKind::If && ways.len() < 2 && is_taken(1) {
                     self.edge(before, after, false);
                 }
             }
-            (RegionKind::Other, bodies) => {
+            (RegionKind::Other, ways) => {
                 self.edge(before, after, true);
-                for (entry, exits) in bodies {
+                for (entry, exits) in ways {
                     self.edge(before, *entry, false);
-                    all(exits, after, self, false);
-                    for (other, _) in bodies {
-                        all(exits, *other, self, false);
+                    self.all(exits, after, false);
+                    for (other, _) in ways {
+                        self.all(exits, *other, false);
                     }
                 }
             }
+        }
+    }
+
+    /// The ways out of a loop.
+    fn leave(&mut self, exits: &[usize], link: &Link) {
+        for &from in exits {
+            self.add_edge(
+                from,
+                Edge {
+                    to: link.after,
+                    skips_loop: false,
+                    leaves: Some(link.holder),
+                },
+            );
+        }
+    }
+
+    /// The ways into, around and out of a loop, for every choice of inner loops.
+    fn connect_loop(&mut self, link: &Link, trips: Option<u64>, regions: &[RegionId]) {
+        let runs = match trips {
+            Some(trips) => Some(trips > 0),
+            None => self.graph.runs(link.copy, link.holder),
+        };
+        let mut is_empty = true;
+        for &[first, others] in link.bodies.iter().filter(|_| runs != Some(false)) {
+            let (bodies, rest) = (self.ways(regions, first), self.ways(regions, others));
+            let (Some((entry, exits)), Some((again, last))) = (bodies.first(), rest.first()) else {
+                continue;
+            };
+            is_empty = false;
+            self.edge(link.before, *entry, false);
+            if first == others || trips.is_none() || trips == Some(1) {
+                self.leave(exits, link);
+            }
+            if trips != Some(1) {
+                self.all(exits, *again, false);
+                if first != others {
+                    self.all(last, *again, false);
+                    self.leave(last, link);
+                }
+            }
+        }
+        if is_empty || runs.is_none() {
+            self.edge(
+                link.before,
+                link.after,
+                runs != Some(false) || trips.is_none(),
+            );
         }
     }
 }

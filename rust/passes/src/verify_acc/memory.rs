@@ -256,6 +256,22 @@ impl State {
         changed | self.lost.join(&other.lost)
     }
 
+    /// Closes the groups that a predicate may have left open, where `closes` says so of the last writer.
+    pub(super) fn close(&mut self, closes: impl Fn(InstId) -> bool) {
+        let is_closed = |cell: &Cell| cell.open == MAYBE_OPEN && cell.writer().is_some_and(&closes);
+        for bank in &mut self.banks {
+            let mut strips = bank.iter().flat_map(|strip| &strip.segments);
+            if !strips.any(|segment| is_closed(&segment.cell)) {
+                continue;
+            }
+            for segment in Rc::make_mut(bank).iter_mut().flat_map(Strip::segments_mut) {
+                if is_closed(&segment.cell) {
+                    segment.cell.open = 0;
+                }
+            }
+        }
+    }
+
     /// The state on a path around a loop that does not run: what is fresh is so because of that.
     pub(super) fn without_a_trip(&self) -> Self {
         let mut result = self.clone();

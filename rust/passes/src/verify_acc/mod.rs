@@ -170,10 +170,10 @@ pub fn verify(program: &Program, target: &Target, options: &Options) -> Vec<Diag
     if !survey.blockers.is_empty() || !target.has_group_flags {
         return survey.blockers;
     }
-    let nodes = flow::graph(program, survey.has_flow);
+    let graph = flow::Graph::new(program, survey.has_flow);
     let mut diags: Vec<Diag> = Vec::new();
     for machines in options.machines() {
-        for diag in Check::new(program, target, &survey, &nodes, machines).run(options.limit) {
+        for diag in Check::new(program, target, &survey, &graph, machines).run(options.limit) {
             if !diags
                 .iter()
                 .any(|known| (known.tag, known.site) == (diag.tag, diag.site))

@@ -40,7 +40,12 @@ impl Needs {
                 next += 1;
                 position[inst.index()] = next;
                 if let Op::Alloc(alloc) = program.inst(inst).op {
-                    lives[alloc.index()].0 = next;
+                    // A block may be there several times.
+                    let first = &mut lives[alloc.index()].0;
+                    *first = match *first {
+                        0 => next,
+                        known => known.min(next),
+                    };
                 }
                 for used in program.uses(inst) {
                     let last = &mut lives[program.access(used.access).alloc.index()].1;

@@ -4,6 +4,7 @@ use pto_ir::{AllocId, InstId, Matmul, Program};
 
 use super::check::Check;
 use super::findings::{Blame, Kind, Where};
+use super::flow::Graph;
 use super::layout::{Piece, Place};
 use super::lost::Lost;
 use super::memory::{Cell, MAYBE_OPEN, NONE, OPEN, State};
@@ -61,6 +62,7 @@ impl Check<'_> {
             program,
             transitions,
             findings,
+            graph,
             ..
         } = self;
         state.bank_mut(piece.bank)[strip as usize].change(piece.bytes, |cell, bytes| {
@@ -72,7 +74,7 @@ impl Check<'_> {
             };
             let (next, faults) = transitions.apply(worlds, event);
             let seen = Cell { worlds, ..*cell };
-            let blame = blame(program, *cell);
+            let blame = blame(program, graph, *cell);
             findings.add_faults(inst, place(bytes), seen, faults, blame);
             if is_own {
                 cell.worlds = next;
@@ -109,9 +111,12 @@ impl Check<'_> {
 }
 
 /// What a destroyed value of `cell` is put down to.
-pub(super) fn blame(program: &Program, cell: Cell) -> Blame {
+pub(super) fn blame(program: &Program, graph: &Graph, cell: Cell) -> Blame {
     let start = cell.start().and_then(|inst| program.inst(inst).matmul());
-    let is_maybe = |m: &Matmul| m.has_start_if && !m.flags.unwrap_or_default().starts();
+    let is_maybe = |m: &Matmul| {
+        let is_open = |start_if| !graph.settles(program, start_if);
+        m.start_if.is_some_and(is_open) && !m.flags.unwrap_or_default().starts()
+    };
     match (start, cell.writer()) {
         (Some(matmul), _) if is_maybe(matmul) => Blame::Predicate,
         (None, Some(writer)) if program.inst(writer).inserted => Blame::Memset,

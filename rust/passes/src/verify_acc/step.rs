@@ -4,6 +4,7 @@ use pto_ir::{AccessId, AllocId, InstId, Interval, Matmul, Op, Space, UseKind};
 
 use super::check::Check;
 use super::findings::{Blame, Kind, Where};
+use super::flow::Node;
 use super::layout::{Piece, zero_region};
 use super::lost::Lost;
 use super::memory::{Cell, FRESH_ON_A_PATH, MAYBE_OPEN, NONE, OPEN, State};
@@ -65,10 +66,10 @@ impl Write {
 
 impl Check<'_> {
     /// The effect of one instruction, of an allocation or of the end of a life.
-    pub(super) fn inst(&mut self, inst: InstId, state: &mut State) {
+    pub(super) fn inst(&mut self, inst: InstId, node: &Node, state: &mut State) {
         let program = self.program;
         match &program.inst(inst).op {
-            Op::Matmul(matmul) => self.matmul(inst, matmul, state),
+            Op::Matmul(matmul) => self.matmul(inst, matmul, node, state),
             Op::Alloc(alloc) | Op::Dealloc(alloc) => self.renew(*alloc, state),
             Op::Region { .. } => {}
             Op::Call { banks } => {
@@ -127,13 +128,16 @@ impl Check<'_> {
         self.program.alloc(self.program.access(access).alloc).space == Space::Psum
     }
 
-    fn matmul(&mut self, inst: InstId, matmul: &Matmul, state: &mut State) {
+    fn matmul(&mut self, inst: InstId, matmul: &Matmul, node: &Node, state: &mut State) {
         if !self.is_psum(matmul.dst) {
             return;
         }
         let flags = matmul.flags.unwrap_or_default();
-        let maybe_starts = matmul.has_start_if && !flags.starts();
-        if flags.starts() {
+        let start_if = self.graph.holds(self.program, node, matmul.start_if);
+        let stop_if = self.graph.holds(self.program, node, matmul.stop_if);
+        let is_started = flags.starts() || start_if == Some(true);
+        let maybe_starts = matmul.start_if.is_some() && !flags.starts() && start_if.is_none();
+        if is_started {
             self.region(inst, matmul, Event::Start, state);
         } else if maybe_starts {
             self.region(inst, matmul, Event::MaybeStart, state);
@@ -148,13 +152,13 @@ impl Check<'_> {
             Some(_) => Event::PeAccumulate { own_start: false },
             None => Event::PeOverwrite { own_start: false },
         };
-        let starts = flags.starts() || maybe_starts;
+        let starts = is_started || maybe_starts;
         let region = zero_region(self.program, matmul, self.target).filter(|_| starts);
         let start_banks = region.map_or(Interval::new(0, 0), |region| region.banks);
-        let open = match (flags.stops(), matmul.has_stop_if) {
+        let open = match (flags.stops() || stop_if == Some(true), stop_if) {
             (true, _) => 0,
-            (false, true) => MAYBE_OPEN,
-            (false, false) => OPEN,
+            (false, None) if matmul.stop_if.is_some() => MAYBE_OPEN,
+            (false, _) => OPEN,
         };
         let alloc = self.program.access(matmul.dst).alloc;
         let write = Write {
@@ -234,6 +238,7 @@ impl Check<'_> {
             findings,
             nodes,
             needs,
+            graph,
             ..
         } = self;
         let place = |bytes| {
@@ -271,7 +276,7 @@ impl Check<'_> {
             let (worlds, faults) = transitions.apply(cell.worlds, write.event_in(piece.bank));
             if faults != 0 && !is_lost {
                 let predicated = write.is_predicated.then_some(Blame::Predicate);
-                let blame = predicated.unwrap_or_else(|| blame(program, *cell));
+                let blame = predicated.unwrap_or_else(|| blame(program, graph, *cell));
                 findings.add_faults(Some(write.inst), place(bytes), *cell, faults, blame);
             }
             if cell.open & OPEN != 0 && !write.is_pe() {

@@ -2,7 +2,7 @@
 
 use pto_ir::build::MatmulSpec;
 use pto_ir::{
-    AccFlags, Alloc, AllocId, BlockId, Engine, InstId, Interval, IntervalSet, Op, Origin,
+    AccFlags, Alloc, AllocId, BlockId, Bounds, Engine, InstId, Interval, IntervalSet, Op, Origin,
     Placement, Program, ProgramBuilder, RegionKind, Space, Target, Tile, Use, UseKind,
 };
 
@@ -284,6 +284,16 @@ impl Build<'_> {
     fn open(&mut self, kind: RegionKind) {
         let after = self.builder.block();
         let (holder, _) = self.builder.push_region(kind, 0);
+        if matches!(kind, RegionKind::For { .. }) {
+            self.builder.set_bounds(
+                holder,
+                Bounds {
+                    vary_in: None,
+                    tells_first: true,
+                    tells_last: true,
+                },
+            );
+        }
         self.open.push((holder, after, self.written.clone(), None));
         self.enter(holder);
     }

@@ -1,6 +1,6 @@
 //! One way through a function, as a straight line.
 
-use pto_ir::{BlockId, InstId, Op, Program, RegionId, RegionKind};
+use pto_ir::{BlockId, Condition, InstId, Op, Predicate, Program, RegionId, RegionKind, Turn};
 
 /// One execution of one instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -60,6 +60,8 @@ pub fn trace(program: &Program, chooser: &mut Chooser, fuel: usize) -> Option<Ve
         fuel,
         occurrences: vec![0; program.insts().len()],
         steps: Vec::new(),
+        turns: Vec::new(),
+        trips: vec![None; program.insts().len()],
     };
     if program.body().is_some() {
         tracer.region(RegionId::new(0))?;
@@ -73,6 +75,10 @@ struct Tracer<'a> {
     fuel: usize,
     occurrences: Vec<u32>,
     steps: Vec<Step>,
+    /// The loops that are running, each with its iteration and the number of its iterations.
+    turns: Vec<(InstId, u64, u64)>,
+    /// By loop whose bounds never vary: how often it runs.
+    trips: Vec<Option<u64>>,
 }
 
 impl Tracer<'_> {
@@ -90,15 +96,15 @@ impl Tracer<'_> {
         self.fuel = self.fuel.checked_sub(1)?;
         for &inst in &program.block(block).insts {
             match &program.inst(inst).op {
-                Op::Region { kind, regions } => self.holder(*kind, regions)?,
+                Op::Region { kind, regions } => self.holder(inst, *kind, regions)?,
                 op => {
                     self.fuel = self.fuel.checked_sub(1)?;
                     let matmul = match op {
                         Op::Matmul(matmul) => Some(matmul),
                         _ => None,
                     };
-                    let start_if = matmul.is_some_and(|m| m.has_start_if) && self.coin();
-                    let stop_if = matmul.is_some_and(|m| m.has_stop_if) && self.coin();
+                    let start_if = self.predicate(matmul.and_then(|m| m.start_if));
+                    let stop_if = self.predicate(matmul.and_then(|m| m.stop_if));
                     let occurrence = self.occurrences[inst.index()];
                     self.occurrences[inst.index()] += 1;
                     self.steps.push(Step {
@@ -114,22 +120,61 @@ impl Tracer<'_> {
         Some(successors.get(chosen).copied())
     }
 
+    fn predicate(&mut self, predicate: Option<Predicate>) -> bool {
+        let Some(predicate) = predicate else {
+            return false;
+        };
+        let condition = self.program.condition(predicate.condition);
+        self.holds(condition).unwrap_or_else(|| self.coin())
+    }
+
+    fn holds(&self, condition: &Condition) -> Option<bool> {
+        condition.holds(|holder, turn| {
+            let running = self.turns.iter().find(|(id, _, _)| *id == holder);
+            running.map(|&(_, iteration, trips)| match turn {
+                Turn::First => iteration == 0,
+                Turn::Last => iteration + 1 == trips,
+            })
+        })
+    }
+
+    /// Loops whose bounds do not vary run equally often every time.
+    fn trips(&mut self, holder: InstId) -> u64 {
+        let is_fixed = self
+            .program
+            .bounds(holder)
+            .is_some_and(|bounds| bounds.vary_in.is_none());
+        if !is_fixed {
+            return self.chooser.trips();
+        }
+        if self.trips[holder.index()].is_none() {
+            self.trips[holder.index()] = Some(self.chooser.trips());
+        }
+        self.trips[holder.index()].unwrap_or(0)
+    }
+
     fn coin(&mut self) -> bool {
         self.chooser.choose(2) == 1
     }
 
-    fn holder(&mut self, kind: RegionKind, regions: &[RegionId]) -> Option<()> {
+    fn holder(&mut self, holder: InstId, kind: RegionKind, regions: &[RegionId]) -> Option<()> {
         match kind {
             RegionKind::For { trips } => {
-                let trips = trips.unwrap_or_else(|| self.chooser.trips());
-                for _ in 0..trips {
+                let trips = trips.unwrap_or_else(|| self.trips(holder));
+                for iteration in 0..trips {
                     self.fuel = self.fuel.checked_sub(1)?;
+                    self.turns.push((holder, iteration, trips));
                     self.region(*regions.first()?)?;
+                    self.turns.pop();
                 }
             }
             RegionKind::If | RegionKind::IndexSwitch => {
                 let absent = usize::from(kind == RegionKind::If && regions.len() < 2);
-                let chosen = self.chooser.choose(regions.len() + absent);
+                let known = self.program.branch(holder).and_then(|c| self.holds(c));
+                let chosen = match known {
+                    Some(taken) => usize::from(!taken),
+                    None => self.chooser.choose(regions.len() + absent),
+                };
                 if let Some(&region) = regions.get(chosen) {
                     self.region(region)?;
                 }

@@ -1,10 +1,13 @@
 //! Instructions: matmuls, other engines, and what may follow their accesses.
 
 use pto_ir::build::MatmulSpec;
-use pto_ir::{AccFlags, Engine, InstId, Interval, Op, Tile, Use, UseKind};
+use pto_ir::{
+    AccFlags, Condition, Engine, InstId, Interval, Op, Predicate, Tile, Turn, Use, UseKind,
+};
 
 use super::buffers::{QUADRANT_PARTITIONS, interval};
 use super::lex::Token;
+use super::loops_around_block;
 use super::parse::{Parsed, Parser};
 
 const PE_ROWS: u32 = 128;
@@ -90,8 +93,8 @@ impl<'a> Parser<'a> {
                 "tile" => spec.tile = Some(self.tile()?),
                 "acc" => spec.flags = Some(self.flags()?),
                 "region" => spec.zero_region = Some(self.number()?),
-                "start_if" => spec.has_start_if = true,
-                "stop_if" => spec.has_stop_if = true,
+                "start_if" => spec.start_if = Some(self.predicate()?),
+                "stop_if" => spec.stop_if = Some(self.predicate()?),
                 _ => match word.strip_prefix("cg").and_then(|s| interval(s, 1)) {
                     Some(group) => spec.tile = group_tile(group),
                     None => {
@@ -105,6 +108,48 @@ impl<'a> Parser<'a> {
         let inst = self.builder.push_matmul(dst, spec);
         self.finish_instruction(inst, suffix);
         Ok(inst)
+    }
+
+    fn predicate(&mut self) -> Parsed<Predicate> {
+        let condition = self.condition()?;
+        let condition = self.builder.condition(condition);
+        let inserted = self.takes_word("inserted");
+        Ok(Predicate {
+            condition,
+            inserted,
+        })
+    }
+
+    /// `(first 0,1)`, `(not last 0)`, `(true)`, or nothing, which is unknown. The number of a loop is
+    /// how many loops lie between it and the current block.
+    pub(super) fn condition(&mut self) -> Parsed<Condition> {
+        if !self.takes_mark('(') {
+            return Ok(Condition::Unknown);
+        }
+        let negated = self.takes_word("not");
+        let turn = match self.word("a condition")? {
+            "true" | "false" if negated => return self.error("a turn", Token::Word("not")),
+            constant @ ("true" | "false") => {
+                self.mark(')')?;
+                return Ok(Condition::Constant(constant == "true"));
+            }
+            "first" => Turn::First,
+            "last" => Turn::Last,
+            other => return self.error("'first' or 'last'", Token::Word(other)),
+        };
+        let around = loops_around_block(self.builder.program(), self.builder.block());
+        let mut loops = Vec::new();
+        while !self.takes_mark(')') {
+            let level: usize = self.number()?;
+            let Some(&holder) = around.get(level) else {
+                let found = self.peek();
+                return self.error("the number of a loop around this before", found);
+            };
+            loops.push(holder);
+            self.takes_mark(',');
+        }
+        let condition = Condition::all(turn, loops);
+        Ok(if negated { condition.not() } else { condition })
     }
 
     fn tile(&mut self) -> Parsed<Tile> {

@@ -2,7 +2,9 @@
 
 use std::collections::HashMap;
 
-use pto_ir::{AllocId, BlockId, Engine, InstId, Op, Program, ProgramBuilder, RegionKind};
+use pto_ir::{
+    AllocId, BlockId, Bounds, Condition, Engine, InstId, Op, Program, ProgramBuilder, RegionKind,
+};
 
 use super::lex::{Token, tokens};
 
@@ -203,6 +205,11 @@ impl<'a> Parser<'a> {
     }
 
     fn begin_regions(&mut self, word: &str) -> Parsed<()> {
+        let varies = word == "for" && self.takes_word("varying");
+        let condition = match word {
+            "if" => self.condition()?,
+            _ => Condition::Unknown,
+        };
         let kind = match word {
             "for" => {
                 let trips = match self.peek() {
@@ -218,6 +225,20 @@ impl<'a> Parser<'a> {
         };
         let return_block = self.builder.block();
         let (holder, _) = self.builder.push_region(kind, 0);
+        if matches!(kind, RegionKind::For { .. }) {
+            let around = self.builder.program().holder(return_block);
+            self.builder.set_bounds(
+                holder,
+                Bounds {
+                    vary_in: around.filter(|_| varies),
+                    tells_first: true,
+                    tells_last: true,
+                },
+            );
+        }
+        if condition != Condition::Unknown {
+            self.builder.set_branch(holder, condition);
+        }
         self.next_region(holder, return_block)
     }
 

@@ -3,9 +3,10 @@
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
+use super::loops_around_block;
 use pto_ir::{
-    AccessId, AllocId, BlockId, Engine, InstId, Interval, Matmul, Op, Origin, Program, RegionKind,
-    Space, Use, UseKind,
+    AccessId, AllocId, BlockId, Condition, Engine, InstId, Interval, Matmul, Op, Origin, Program,
+    RegionKind, Space, Turn, Use, UseKind,
 };
 
 /// `program` in the form that [`parse`](super::parse) reads.
@@ -115,11 +116,11 @@ impl Printer<'_> {
             Op::Alloc(alloc) => self.alloc(*alloc),
             Op::Dealloc(alloc) => format!("dealloc {}", name(*alloc)),
             Op::Region { kind, regions } => {
-                let holder = self.region_holder(*kind);
+                let holder = self.region_holder(id, *kind);
                 let bodies: Vec<usize> = regions.iter().map(|region| region.index()).collect();
                 return self.bodies(holder, &bodies, work);
             }
-            Op::Matmul(matmul) => self.matmul(matmul),
+            Op::Matmul(matmul) => self.matmul(id, matmul),
             Op::Engine => self.engine_op(id),
             Op::Effects => format!("effects {}", self.uses(self.program.uses(id))),
             Op::Call { banks } => {
@@ -155,11 +156,19 @@ impl Printer<'_> {
         }
     }
 
-    fn region_holder(&self, kind: RegionKind) -> String {
+    fn region_holder(&self, id: InstId, kind: RegionKind) -> String {
+        let varies = self.program.bounds(id).is_some_and(|b| b.vary_in.is_some());
         match kind {
             RegionKind::For { trips: Some(trips) } => format!("for {trips}"),
+            RegionKind::For { trips: None } if varies => "for varying".to_owned(),
             RegionKind::For { trips: None } => "for".to_owned(),
-            RegionKind::If => "if".to_owned(),
+            RegionKind::If => {
+                let condition = self.program.branch(id);
+                format!(
+                    "if{}",
+                    condition.map_or_else(String::new, |c| self.condition(id, c))
+                )
+            }
             RegionKind::While => "while".to_owned(),
             RegionKind::IndexSwitch => "switch".to_owned(),
             RegionKind::Other => "region".to_owned(),
@@ -241,7 +250,7 @@ impl Printer<'_> {
         }
     }
 
-    fn matmul(&self, matmul: &Matmul) -> String {
+    fn matmul(&self, id: InstId, matmul: &Matmul) -> String {
         let word = if matmul.accumulator.is_some() {
             "mma"
         } else {
@@ -263,9 +272,40 @@ impl Printer<'_> {
         if let Some(region) = matmul.zero_region {
             _ = write!(text, " region {region}");
         }
-        text.push_str(if matmul.has_start_if { " start_if" } else { "" });
-        text.push_str(if matmul.has_stop_if { " stop_if" } else { "" });
+        for (word, predicate) in [("start_if", matmul.start_if), ("stop_if", matmul.stop_if)] {
+            if let Some(predicate) = predicate {
+                let condition = self.program.condition(predicate.condition);
+                let mark = if predicate.inserted { " inserted" } else { "" };
+                _ = write!(text, " {word}{}{mark}", self.condition(id, condition));
+            }
+        }
         text
+    }
+
+    /// Loops are named by how many loops lie between them and `inst`.
+    fn condition(&self, inst: InstId, condition: &Condition) -> String {
+        let Condition::Loops {
+            turn,
+            loops,
+            negated,
+        } = condition
+        else {
+            return match condition {
+                Condition::Constant(value) => format!("({value})"),
+                _ => String::new(),
+            };
+        };
+        let around = loops_around_block(self.program, self.program.inst(inst).block);
+        let level = |holder: &InstId| around.iter().position(|around| around == holder);
+        let mut levels: Vec<usize> = loops.iter().filter_map(level).collect();
+        levels.sort_unstable();
+        let levels: Vec<String> = levels.iter().map(usize::to_string).collect();
+        let turn = match turn {
+            Turn::First => "first",
+            Turn::Last => "last",
+        };
+        let not = if *negated { "not " } else { "" };
+        format!("({not}{turn} {})", levels.join(","))
     }
 
     fn label(&self, id: InstId) -> String {

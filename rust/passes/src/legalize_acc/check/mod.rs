@@ -11,11 +11,14 @@
 pub(super) mod replay;
 
 use pto_ir::{
-    Diag, EdgeNode, Inst, InstId, Matmul, MemsetTarget, Op, Plan, Program, Severity, Site, Target,
+    Anchor, Diag, EdgeNode, InstId, Matmul, MemsetTarget, NewMemset, Op, Plan, Program, Severity,
+    Site, Target,
 };
 
 use crate::verify_acc;
 
+/// What the proof leaves open because of a predicate.
+pub(super) const NOT_PROVABLE: &str = "pto:not-provable";
 const INTERNAL: &str = "pto:internal-legalize-acc";
 
 /// Checks `plan`.
@@ -30,8 +33,16 @@ pub(super) fn check(
     if replay::is_plainly_right(program, target, plan) {
         return Ok(());
     }
-    let errors: Vec<Diag> = faults(program, target, plan)
+    let findings = faults(program, target, plan);
+    let is_open = |finding: &&Diag| finding.tag == NOT_PROVABLE;
+    if !plan.predicates.is_empty()
+        && let Some(open) = findings.iter().find(is_open)
+    {
+        return Err(vec![on_program(program, open.clone())]);
+    }
+    let errors: Vec<Diag> = findings
         .into_iter()
+        .filter(|finding| finding.severity == Severity::Error)
         .filter_map(|finding| judge(finding, &flags))
         .map(|finding| on_program(program, finding))
         .collect();
@@ -50,7 +61,9 @@ pub(super) fn first_fault(
 ) -> Result<Option<Diag>, Vec<Diag>> {
     form(program, target, plan, &Explicit::new(program, plan))
         .map_err(|reason| vec![Diag::error(INTERNAL, Site::Function, reason)])?;
-    let first = faults(program, target, plan).into_iter().next();
+    let first = faults(program, target, plan)
+        .into_iter()
+        .find(|finding| finding.severity == Severity::Error);
     Ok(first.map(|fault| Diag {
         severity: Severity::Warning,
         tag: "pto:unsound-flags",
@@ -67,7 +80,7 @@ fn faults(program: &Program, target: &'static Target, plan: &Plan) -> Vec<Diag> 
     } else {
         verify_acc::verify(&plan.applied_to(program), target, &options)
     };
-    findings.retain(|finding| finding.severity == Severity::Error);
+    findings.retain(|finding| finding.severity == Severity::Error || finding.tag == NOT_PROVABLE);
     findings
 }
 
@@ -113,16 +126,22 @@ fn form(
             return Err("expected explicit flags to stay".to_owned());
         }
     }
+    for new in &plan.predicates {
+        let matmul = program.inst(new.inst).matmul();
+        if matmul.is_none_or(Matmul::is_predicated) || flags.is_kept(new.inst) {
+            return Err("expected predicates on matmuls that have no flags".to_owned());
+        }
+    }
     plan.memsets
         .iter()
-        .try_for_each(|memset| memset_form(program, program.inst(memset.before), memset.target))?;
+        .try_for_each(|memset| memset_form(program, memset))?;
     plan.edges.iter().try_for_each(|edge| {
         let block = |node: EdgeNode| match node {
             EdgeNode::Inst(inst) => Some(program.inst(inst).block),
             EdgeNode::Memset(index) => plan
                 .memsets
                 .get(index as usize)
-                .map(|memset| program.inst(memset.before).block),
+                .map(|memset| memset.at.block(program)),
         };
         match (block(edge.from), block(edge.to)) {
             (Some(from), Some(to)) if from == to && edge.from != edge.to => Ok(()),
@@ -132,9 +151,15 @@ fn form(
 }
 
 /// Memsets stand before PE writes, inside their destination, or before operations with regions and
-/// calls.
-fn memset_form(program: &Program, before: &Inst, memset: MemsetTarget) -> Result<(), String> {
-    match (&before.op, memset) {
+/// calls, or at the end of a block.
+fn memset_form(program: &Program, memset: &NewMemset) -> Result<(), String> {
+    let Anchor::Before(before) = memset.at else {
+        return match memset.target {
+            MemsetTarget::Rectangle { .. } => Ok(()),
+            MemsetTarget::Access(_) => Err("expected a rectangle to clear here".to_owned()),
+        };
+    };
+    match (&program.inst(before).op, memset.target) {
         (Op::Matmul(matmul), MemsetTarget::Access(access)) if matmul.dst == access => Ok(()),
         (
             Op::Matmul(matmul),

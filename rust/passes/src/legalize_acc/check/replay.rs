@@ -7,8 +7,8 @@
 //! what is right; it must not accept what is wrong.
 
 use pto_ir::{
-    AccFlags, AccessId, InstId, Interval, Matmul, MemsetTarget, Op, Origin, Plan, Program, Space,
-    Target, Use, UseKind, ZeroWindow,
+    AccFlags, AccessId, Anchor, InstId, Interval, Matmul, MemsetTarget, Op, Origin, Plan, Program,
+    Space, Target, Use, UseKind, ZeroWindow,
 };
 
 /// What the reference says of a cell, and what PSUM holds unless a START intervened.
@@ -113,7 +113,7 @@ pub(in crate::legalize_acc) fn is_plainly_right(
     let (mut edits, mut memsets) = (plan.acc.as_slice(), plan.memsets.as_slice());
     for (index, &id) in block.insts.iter().enumerate() {
         while let Some((memset, rest)) = memsets.split_first()
-            && memset.before == id
+            && memset.at == Anchor::Before(id)
         {
             if !replay.clear(id, memset.target) {
                 return false;

@@ -101,7 +101,7 @@ fn the_form_of_a_plan_is_checked() {
     wrongs[5].acc[0].inst = program.blocks()[0].insts[0];
     let reader = *program.blocks()[0].insts.last().expect("not empty");
     wrongs[6].memsets.push(NewMemset {
-        before: reader,
+        at: pto_ir::Anchor::Before(reader),
         target: right.memsets[0].target,
     });
     wrongs[7].edges.push(pto_ir::NewEdge {

@@ -179,7 +179,7 @@ fn writes_inside_regions() {
         ("if { data a }; mm a; read a", "3"),
         (
             "for 3 { memset a }; mma a; read a",
-            "r 2 pto:seeded-accumulate",
+            "2 pto:seeded-accumulate",
         ),
     ] {
         assert_eq!(outcome(&format!("{a}{rest}"), "trn2"), expected, "{rest}");

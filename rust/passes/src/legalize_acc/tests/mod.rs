@@ -3,6 +3,7 @@
 mod checker;
 mod diagnostics;
 mod extremes;
+mod loops;
 mod nested;
 mod random;
 mod worked;

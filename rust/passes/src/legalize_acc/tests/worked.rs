@@ -31,14 +31,17 @@ pub(super) fn outcome(source: &str, target_name: &str) -> String {
     describe(&program, &after, &plan)
 }
 
-fn describe(program: &Program, after: &Program, plan: &Plan) -> String {
+pub(super) fn describe(program: &Program, after: &Program, plan: &Plan) -> String {
     let order: Vec<InstId> = program
         .walk()
         .filter(|&id| program.inst(id).is_instruction())
         .collect();
     let mut words: Vec<String> = Vec::new();
     for &id in &order {
-        let memsets = plan.memsets.iter().filter(|m| m.before == id);
+        let memsets = plan
+            .memsets
+            .iter()
+            .filter(|m| m.at == pto_ir::Anchor::Before(id));
         let memsets: String = memsets
             .map(|m| match m.target {
                 MemsetTarget::Access(_) => "z",
@@ -54,6 +57,9 @@ fn describe(program: &Program, after: &Program, plan: &Plan) -> String {
         let flags = matmul
             .flags
             .map_or("auto".to_owned(), |f| f.byte().to_string());
+        let first = if matmul.start_if.is_some() { "f" } else { "" };
+        let last = if matmul.stop_if.is_some() { "l" } else { "" };
+        let flags = format!("{flags}{first}{last}");
         let code = match matmul.zero_region {
             Some(0) => String::new(),
             Some(code) => format!("/{code}"),
