@@ -151,6 +151,7 @@ struct LegalizeAcc
     options.profile = profile.getValue();
     options.strict = strict;
     options.stop = stop.getValue();
+    options.loops = loops.getValue();
     options.validate = validate;
     options.report_dir = reportDir.getValue();
     return options;

@@ -19,6 +19,10 @@
 using namespace mlir;
 using namespace mlir::pto;
 
+/// Marks operations of other dialects that compute a predicate for
+/// legalization.
+static constexpr StringLiteral kInsertedAttrName = "pto.inserted";
+
 static LogicalResult failKind(Operation *op, NamedAttribute attribute,
                               const char *expected) {
   return op->emitError() << "expected " << attribute.getName().getValue()

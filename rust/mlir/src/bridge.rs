@@ -37,6 +37,8 @@ pub(crate) mod ffi {
         profile: String,
         /// `pto-legalize-acc`: `chain` or `cluster`.
         stop: String,
+        /// `pto-legalize-acc`: `predicate` or `memset`.
+        loops: String,
         /// `pto-legalize-acc`: warnings about what the flags mean are errors.
         strict: bool,
         /// `pto-legalize-acc`: prove the result equal to the original before it is applied.

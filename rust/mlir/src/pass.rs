@@ -101,6 +101,11 @@ fn legalize_options(options: &ffi::Options) -> Result<legalize_acc::Options> {
             "cluster" => legalize_acc::Stop::Cluster,
             other => bail!(unknown_value("stop", other, &["chain", "cluster"])),
         },
+        loops: match options.loops.as_str() {
+            "" | "predicate" => legalize_acc::Loops::Predicate,
+            "memset" => legalize_acc::Loops::Memset,
+            other => bail!(unknown_value("loops", other, &["predicate", "memset"])),
+        },
         strict: options.strict,
         remarks: options.remarks,
         report: !options.report_dir.is_empty(),

@@ -107,9 +107,9 @@ def PTOMarkFirst : PTO_Pass<"pto-mark-first"> {
 def PTOResetAcc : PTO_Pass<"pto-reset-acc"> {
   let summary = "Take accumulation flags back to auto";
   let description = [{
-    Removes accumulate flags and zero regions of every matmul, and the memsets
-    and ordering edges that `pto-legalize-acc` added. Legalizing again gives the
-    same text.
+    Removes accumulate flags and zero regions of every matmul, and the memsets,
+    predicates and ordering edges that `pto-legalize-acc` added. Legalizing again
+    gives the same text.
   }];
   let options = [PTO_TargetOption<"trn1, trn2, trn3, nogroup or tile">];
   let statistics = [
@@ -138,6 +138,9 @@ def PTOLegalizeAcc : PTO_Pass<"pto-legalize-acc"> {
            "What would be a warning about the meaning of flags is an error">,
     Option<"stop", "stop", "std::string", /*default=*/"\"chain\"",
            "Where a group ends: chain or cluster">,
+    Option<"loops", "loops", "std::string", /*default=*/"\"predicate\"",
+           "How a sum begins that a loop adds to: predicate (a START in the "
+           "first iteration) or memset (zeros before the loop)">,
     Option<"validate", "validate", "bool", /*default=*/"false",
            "Prove the result equal to the original before changing anything">,
     Option<"reportDir", "report-dir", "std::string", /*default=*/"",

@@ -68,7 +68,6 @@ def PTO_Dialect : Dialect {
         "pto.acc_provisional";
     static constexpr ::llvm::StringLiteral kAccLegalizedAttrName =
         "pto.acc_legalized";
-    static constexpr ::llvm::StringLiteral kInsertedAttrName = "pto.inserted";
 
     void registerAttributes();
     void registerTypes();

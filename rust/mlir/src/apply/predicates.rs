@@ -10,7 +10,8 @@ use melior::ir::attribute::IntegerAttribute;
 use melior::ir::operation::OperationBuilder;
 use melior::ir::r#type::IntegerType;
 use melior::ir::{
-    Attribute, BlockLike, BlockRef, Identifier, Location, OperationRef, Type, Value as MeliorValue,
+    Attribute, BlockLike, BlockRef, Identifier, Location, OperationRef, Type, TypeLike,
+    Value as MeliorValue,
 };
 use mlir_sys::mlirUnitAttrGet;
 use pto_ir::{InstId, NewPredicate, Plan, Turn};

@@ -26,6 +26,8 @@
 //!   another engine left). *Object*: a chain, or the data of one other write in one bank.
 //! * *Live*: from a write to the last read or add of its value.
 //! * *Zero window*: the smallest aligned power of two of banks around those of an object.
+//! * A value that comes into a block is a *sum* (the PE began it elsewhere), *zeros*, or *data*. Who
+//!   goes on with a sum needs no flag.
 //! * *Cluster*: what shares a zero window, partitions and time; its *head* is its first matmul.
 //! * *Harm* of the head: merged window times column group, all its START may reach. *Cover*: merged
 //!   window times its destination's partitions, all it reaches for certain.
@@ -43,9 +45,12 @@
 //!
 //! 1. [`survey`]: facts of single operations; everything wrong is reported at once.
 //! 2. [`geometry`]: cells that all accesses treat alike become one class; all state is per class.
-//! 3. [`problem`]: per block a list of uses. An operation with regions stands for what is inside.
+//! 3. [`problem`]: per block a list of uses. An operation with regions stands for what is inside, as
+//!    [`summary`] tells: what it wants from before, what it leaves, what one run wants of the last.
 //! 4. [`walk`]: chains, seeds and lives, one walk a block ([`chains`] holds the result, [`lives`]
 //!    what is live around blocks, [`calls`] looks for calls across live data).
+//!    What a loop adds to cells that are fresh is cleared before it, unless one of its operations can
+//!    START in the first iteration: [`nests`].
 //! 5. [`clusters`]: one sweep over time.
 //! 6. [`flags`]: per cluster, the first of these that holds (without ACCUMULATE, 1 falls away):
 //!
@@ -91,8 +96,7 @@
 //!
 //! # Left out
 //!
-//! * A matmul in another block than its buffer: flags that are right in every iteration need
-//!   predicates.
+//! * Predicates where several accumulations share a zero region in a loop: those begin on zeros.
 //! * Cells that no single memset reaches, because engines start at certain partitions only: the
 //!   function is refused, since clearing more would clear live data.
 //! * Ordering edges across blocks, and after operations that hand out no token.

@@ -20,13 +20,16 @@
 //!
 //! Everything else is cleared before the nest.
 
-use pto_ir::{AccFlags, AllocId, InstId, NewPredicate, Op, Program, RegionKind, Target, Turn};
+use pto_ir::{
+    AccFlags, AccessId, InstId, Interval, NewPredicate, Op, Program, RegionKind, Target, Turn,
+};
 use rustc_hash::FxHashMap;
 
-use super::chains::{Chains, Content, Object};
+use super::chains::{Chains, Content, Demand};
 use super::clusters::window_banks;
 use super::geometry::{Geometry, NONE, Strips};
 use super::problem::{BlockProblem, Blocks, END};
+use super::summary::Summarized;
 
 /// What one nest adds to the plan.
 #[derive(Debug, Default)]
@@ -93,57 +96,46 @@ impl<'p> Nests<'p> {
         chains: &mut Chains,
         is_wanted: bool,
     ) -> Vec<Nest> {
-        let mut found = Vec::new();
         let mut demands = std::mem::take(&mut chains.demands);
-        demands.sort_unstable();
+        demands.sort_unstable_by_key(|demand| (demand.pos, demand.alloc, *demand));
         demands.dedup();
-        let mut keys: Vec<(u32, u32)> = demands.iter().map(|d| (d.pos, d.alloc)).collect();
-        keys.dedup();
-        keys.sort_unstable();
-        keys.dedup();
-        for (pos, alloc) in keys {
-            let classes: Vec<u32> = demands
-                .iter()
-                .filter(|demand| (demand.pos, demand.alloc) == (pos, alloc))
-                .map(|demand| demand.class)
-                .collect();
+        let mut times = Times::new(self.geometry, self.target, chains);
+        let (mut kept, mut found) = (Vec::new(), Vec::new());
+        for chunk in demands.chunk_by(|a, b| (a.pos, a.alloc) == (b.pos, b.alloc)) {
+            let Demand { pos, alloc, .. } = chunk[0];
+            times.advance(chains, pos);
             let nest = match self.is_explicit(alloc) {
                 true => Some(Nest::default()),
                 false if is_wanted && pos != END => {
-                    self.nest(problem, blocks, chains, (pos, alloc), classes)
+                    let is_continued = times.is_continued(pos, alloc, chains);
+                    self.nest(problem, blocks, &times, is_continued, chunk)
                 }
                 false => None,
             };
-            if let Some(nest) = nest {
-                demands.retain(|demand| (demand.pos, demand.alloc) != (pos, alloc));
-                let is_its = |object: &&mut Object| {
-                    (object.first, object.alloc) == (pos, alloc) && !object.is_chain()
-                };
-                for object in chains.objects.iter_mut().filter(is_its) {
-                    if object.content == Content::Zero {
-                        object.content = Content::Sum;
-                    }
+            match nest {
+                Some(nest) => {
+                    found.push(nest);
+                    times.make_sums(pos, alloc, chains);
                 }
-                for held in chains.around.iter_mut().filter(|around| around.pos == pos) {
-                    let its = held.after.iter_mut().filter(|held| held.alloc == alloc);
-                    its.for_each(|held| held.content = Content::Sum);
-                }
-                found.push(nest);
+                None => kept.extend_from_slice(chunk),
             }
         }
-        chains.demands = demands;
+        chains.demands = kept;
         found
     }
 
+    /// The flags of a nest that begins the cells of `chunk`, where it can. `is_continued`: somebody adds
+    /// to the sum after the nest.
     fn nest(
         &self,
         problem: &BlockProblem,
         blocks: &Blocks<'_>,
-        chains: &Chains,
-        (pos, alloc): (u32, u32),
-        mut classes: Vec<u32>,
+        times: &Times<'_>,
+        is_continued: bool,
+        chunk: &[Demand],
     ) -> Option<Nest> {
         let program = self.program;
+        let Demand { pos, alloc, .. } = chunk[0];
         let outermost = problem.inst_at(program, pos);
         let members = self.members_inside(outermost, alloc)?;
         let (&head, &last) = (members.first()?, members.last()?);
@@ -161,14 +153,12 @@ impl<'p> Nests<'p> {
         let loops = self.loops_between(outermost, head)?;
         let matmul = program.inst(head).matmul()?;
         let shape = self.geometry.shape_of(matmul.dst);
+        let mut classes: Vec<u32> = chunk.iter().map(|demand| demand.class).collect();
         classes.sort_unstable();
         classes.dedup();
         if classes != self.geometry.classes(shape) {
             return None;
         }
-        let group = self
-            .geometry
-            .strips_of(super::survey::group_quadrants(matmul, self.target));
         // If the nest does not run, who adds to the sum afterwards would have to begin it.
         let runs = |&holder: &InstId| {
             let op = &program.inst(holder).op;
@@ -180,11 +170,18 @@ impl<'p> Nests<'p> {
                 }
             )
         };
-        if self.is_continued(chains, (pos, alloc)) && !loops.iter().all(runs) {
+        if is_continued && !loops.iter().all(runs) {
             return None;
         }
-        self.is_alone(problem, blocks, chains, (pos, alloc), (shape, group))
-            .then(|| self.flags(chains, (pos, alloc), head, last, &loops))
+        let quadrants = super::survey::group_quadrants(matmul, self.target);
+        let own = self.geometry.shape(shape);
+        let window = Window {
+            banks: window_banks(own.banks, self.target),
+            strips: self.geometry.strips_of(quadrants | own.quadrants),
+        };
+        let is_alone =
+            !times.is_live(window, pos) && !self.is_disturbed(blocks, outermost, alloc, window);
+        is_alone.then(|| self.flags(is_continued, head, last, &loops))
     }
 
     /// The matmuls into `alloc` inside `holder`.
@@ -245,62 +242,37 @@ impl<'p> Nests<'p> {
         holder == outermost || self.is_inside(holder, outermost)
     }
 
-    /// Whether nothing else lives in the zero region of the head while the nest runs.
-    fn is_alone(
+    /// Whether anything inside `holder` but reads and matmuls of `alloc` touches the window.
+    fn is_disturbed(
         &self,
-        problem: &BlockProblem,
         blocks: &Blocks<'_>,
-        chains: &Chains,
-        (pos, alloc): (u32, u32),
-        (shape, group): (u32, Strips),
+        holder: InstId,
+        alloc: u32,
+        window: Window,
     ) -> bool {
         let geometry = self.geometry;
-        let banks = window_banks(geometry.shape(shape).banks, self.target);
-        let strips = group | geometry.strips_of(geometry.shape(shape).quadrants);
-        let Some(summary) = blocks.summary(problem.inst_at(self.program, pos)) else {
-            return false;
+        let Some(summary) = blocks.summary(holder) else {
+            return true;
         };
-        let meets = |shape: u32| {
-            shape != NONE && {
-                let shape = geometry.shape(shape);
-                shape.banks.overlaps(banks) && geometry.strips_of(shape.quadrants) & strips != 0
+        let disturbs = |used: &Summarized| {
+            let access = AccessId::new(used.access as usize);
+            let shape = geometry.shape_of(access);
+            match self.program.access(access).alloc.index() as u32 == alloc {
+                true => used.writes,
+                false => {
+                    shape != NONE && {
+                        let shape = geometry.shape(shape);
+                        let strips = geometry.strips_of(shape.quadrants);
+                        shape.banks.overlaps(window.banks) && strips & window.strips != 0
+                    }
+                }
             }
         };
-        let is_disturbed = summary.uses.iter().any(|used| {
-            let access = pto_ir::AccessId::new(used.access as usize);
-            let is_own = self.program.access(access).alloc == AllocId::new(alloc as usize);
-            // The buffer itself may be read between sums, but not be written by others.
-            (!is_own && meets(geometry.shape_of(access))) || (is_own && used.writes)
-        });
-        let lives_across = |(index, object): (usize, &Object)| {
-            chains.root(index as u32) == index as u32
-                && object.first < pos
-                && object.last > pos
-                && object.banks.overlaps(banks)
-                && object.strips & strips != 0
-        };
-        summary.calls.is_empty()
-            && !is_disturbed
-            && !chains.objects.iter().enumerate().any(lives_across)
-    }
-
-    /// Whether somebody adds to the sum after the nest.
-    fn is_continued(&self, chains: &Chains, (pos, alloc): (u32, u32)) -> bool {
-        chains
-            .objects
-            .iter()
-            .any(|object| (object.first, object.alloc) == (pos, alloc) && object.added_at > pos)
+        !summary.calls.is_empty() || summary.uses.iter().any(disturbs)
     }
 
     /// START in the first iteration; STOP in the last, if nobody adds to the sum afterwards.
-    fn flags(
-        &self,
-        chains: &Chains,
-        (pos, alloc): (u32, u32),
-        head: InstId,
-        last: InstId,
-        loops: &[InstId],
-    ) -> Nest {
+    fn flags(&self, is_continued: bool, head: InstId, last: InstId, loops: &[InstId]) -> Nest {
         let program = self.program;
         let is_repeated = |&holder: &InstId| {
             let op = &program.inst(holder).op;
@@ -325,12 +297,114 @@ impl<'p> Nests<'p> {
         add(head, Turn::First, AccFlags::START);
         let tells_last = |&holder: &InstId| program.bounds(holder).is_some_and(|b| b.tells_last);
         let same = |id: InstId| program.inst(id).matmul().map(|matmul| matmul.dst);
-        if !self.is_continued(chains, (pos, alloc))
-            && loops.iter().all(tells_last)
-            && same(head) == same(last)
-        {
+        if !is_continued && loops.iter().all(tells_last) && same(head) == same(last) {
             add(last, Turn::Last, AccFlags::STOP);
         }
         nest
+    }
+}
+
+/// The zero region of a head.
+#[derive(Clone, Copy)]
+struct Window {
+    banks: Interval,
+    strips: Strips,
+}
+
+/// What lives where, as far as a block was looked through.
+struct Times<'g> {
+    geometry: &'g Geometry,
+    target: &'static Target,
+    /// Objects by their first position.
+    order: Vec<u32>,
+    /// How many of them began before the current position.
+    begun: usize,
+    /// By slot: the last position at which one of those is used.
+    last: Vec<u32>,
+}
+
+impl<'g> Times<'g> {
+    fn new(geometry: &'g Geometry, target: &'static Target, chains: &Chains) -> Self {
+        let is_root = |&object: &u32| chains.root(object) == object;
+        let mut order: Vec<u32> = (0..chains.objects.len() as u32).filter(is_root).collect();
+        order.sort_by_key(|&object| chains.objects[object as usize].first);
+        let slots = target.banks * geometry.strip_count();
+        Self {
+            geometry,
+            target,
+            order,
+            begun: 0,
+            last: vec![0; slots as usize],
+        }
+    }
+
+    /// Looks at all objects that begin before `pos`, which only grows.
+    fn advance(&mut self, chains: &Chains, pos: u32) {
+        while let Some(&object) = self.order.get(self.begun) {
+            let object = &chains.objects[object as usize];
+            if object.first >= pos {
+                break;
+            }
+            self.begun += 1;
+            let window = Window {
+                banks: object.banks,
+                strips: object.strips,
+            };
+            for slot in self.slots(window) {
+                self.last[slot] = self.last[slot].max(object.last);
+            }
+        }
+    }
+
+    /// Whether something older lives in `window` across `pos`.
+    fn is_live(&self, window: Window, pos: u32) -> bool {
+        self.slots(window).any(|slot| self.last[slot] > pos)
+    }
+
+    fn slots(&self, window: Window) -> impl Iterator<Item = usize> + use<> {
+        let count = self.geometry.strip_count();
+        let banks = window.banks.start..window.banks.end.min(self.target.banks);
+        banks.flat_map(move |bank| {
+            let strips = (0..count).filter(move |strip| window.strips >> strip & 1 == 1);
+            strips.map(move |strip| (bank * count + strip) as usize)
+        })
+    }
+
+    /// The objects of `alloc` that begin at `pos`.
+    fn beginning<'a>(
+        &'a self,
+        pos: u32,
+        alloc: u32,
+        chains: &'a Chains,
+    ) -> impl Iterator<Item = u32> + 'a {
+        let objects = self.order[self.begun..].iter().copied();
+        objects
+            .take_while(move |&object| chains.objects[object as usize].first == pos)
+            .filter(move |&object| chains.objects[object as usize].alloc == alloc)
+    }
+
+    /// Whether somebody adds after `pos` to what begins there.
+    fn is_continued(&self, pos: u32, alloc: u32, chains: &Chains) -> bool {
+        self.beginning(pos, alloc, chains)
+            .any(|object| chains.objects[object as usize].added_at > pos)
+    }
+
+    /// What begins at `pos` is no zeros.
+    fn make_sums(&self, pos: u32, alloc: u32, chains: &mut Chains) {
+        let objects: Vec<u32> = self.beginning(pos, alloc, chains).collect();
+        for object in objects {
+            let object = &mut chains.objects[object as usize];
+            if object.content == Content::Zero {
+                object.content = Content::Sum;
+            }
+        }
+        if let Ok(index) = chains
+            .around
+            .binary_search_by_key(&pos, |around| around.pos)
+        {
+            let its = chains.around[index].after.iter_mut();
+            its.filter(|held| held.alloc == alloc)
+                .for_each(|held| held.content = Content::Sum);
+        }
     }
 }

@@ -222,9 +222,26 @@ fn renumbered(nodes: Vec<Node>, order: &[usize]) -> Vec<Node> {
     ranked.into_iter().map(renamed).collect()
 }
 
+/// By tracked loop: the tracked loops inside it. Holders are numbered before what they hold.
+fn inner_loops(program: &Program, tracked: &BTreeSet<InstId>) -> FxHashMap<InstId, Vec<InstId>> {
+    let mut inside: FxHashMap<InstId, Vec<InstId>> = FxHashMap::default();
+    for &inner in tracked {
+        let mut around = program.holder(program.inst(inner).block);
+        while let Some(holder) = around {
+            if tracked.contains(&holder) {
+                inside.entry(holder).or_default().push(inner);
+            }
+            around = program.holder(program.inst(holder).block);
+        }
+    }
+    inside
+}
+
 struct Builder<'a> {
     program: &'a Program,
     tracked: BTreeSet<InstId>,
+    /// By tracked loop: the tracked loops inside it, from the outside in.
+    inside: FxHashMap<InstId, Vec<InstId>>,
     graph: Graph,
     limit: usize,
     /// By block and copy: its first and its last node.
@@ -274,6 +291,7 @@ impl Builder<'_> {
                 copies: vec![nothing],
                 tracks: !tracked.is_empty(),
             },
+            inside: inner_loops(program, &tracked),
             tracked,
             limit,
             ends: FxHashMap::default(),
@@ -438,11 +456,10 @@ impl Builder<'_> {
                 let around = bounds.vary_in;
                 around.is_some_and(|around| around == holder || self.is_inside(around, holder))
             });
-            is_unknown && !varies && self.is_inside(inner, holder)
+            is_unknown && !varies
         };
-        // Holders come before what they hold.
-        let after = self.tracked.range(holder..);
-        after.copied().filter(is_open).collect()
+        let inside = self.inside.get(&holder).into_iter().flatten();
+        inside.copied().filter(is_open).collect()
     }
 
     fn is_inside(&self, inst: InstId, holder: InstId) -> bool {

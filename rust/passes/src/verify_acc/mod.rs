@@ -25,7 +25,8 @@
 //! Abstract interpretation.
 //!
 //! 1. `survey`: one pass for what blocks checking. `layout`: cut each bank into strips of partitions, place every access once.
-//! 2. `flow`: one graph for region tree and blocks.
+//! 2. `flow`: one graph for region tree and blocks, in which the first iteration of a loop stands apart
+//!    from the others where a predicate asks for it.
 //! 3. `check`: walk it, `step` by step. For each strip and byte segment `memory` keeps the set of `worlds` its
 //!    cells may be in: what the reference says, what PSUM holds in relation to it, pending or not, on
 //!    each machine. An instruction maps sets to sets; where paths meet, sets are united, until
@@ -53,12 +54,13 @@
 //! the sticky machine is asked for), and what cannot be checked at all: `pto:auto-flags`,
 //! `pto:unplaced`, `pto:target-limit`, `pto:tile-position`, `pto:accumulator-elsewhere`. Warnings:
 //! `pto:lost-partial`, `pto:read-open-group`, `pto:maybe-undefined` (a cell is fresh only if a loop
-//! does not run) and `pto:not-provable` (it depends on `start_if` or `stop_if`).
+//! does not run) and `pto:not-provable` (it depends on a `start_if` or `stop_if` of which nothing is
+//! known).
 //!
 //! # Left out
 //!
-//! * Predicates and trip counts are not related to each other: a `start_if` that holds exactly in the
-//!   first iteration is right, and is reported as not provable.
+//! * Of conditions only "these loops are in their first, or last, iteration" is understood. Loops whose
+//!   copies would be too many are not told apart; then predicates on them are not provable.
 //! * A flag that never matters is judged all the same: a wrong mode on a cell that nobody reads is an
 //!   error.
 //! * Collisions of engines that run at the same time are the interpreter's business.

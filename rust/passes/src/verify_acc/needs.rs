@@ -141,7 +141,7 @@ impl Returns {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::verify_acc::flow::graph;
+    use crate::verify_acc::flow::Graph;
     use pto_ir::BlockId;
     use pto_testkit::text::parse;
 
@@ -226,7 +226,7 @@ mod tests {
             let text = random(&mut rng, 8);
             // A read may stand before the allocation in the text: such a name is not known yet.
             let Ok(program) = parse(&text) else { continue };
-            let nodes = graph(&program, true);
+            let nodes = Graph::new(&program, true).nodes;
             let needs = Needs::new(&program, &nodes);
             let jumps: Vec<Vec<usize>> = nodes
                 .iter()

@@ -118,12 +118,20 @@ fn draw_region(source: &mut impl Source, depth: &mut u32) -> Step {
         return Step::Close;
     }
     *depth += 1;
+    if source.percent(25) {
+        return match source.below(3) {
+            0 => Step::OpenVarying,
+            1 => Step::OpenFirst { negated: false },
+            _ => Step::OpenFirst { negated: true },
+        };
+    }
     let trips = source.pick(&[None, Some(0), Some(1), Some(2), Some(3)]);
     Step::Open(source.pick(&[
         RegionKind::If,
         RegionKind::For { trips },
         RegionKind::For { trips: None },
         RegionKind::IndexSwitch,
+        RegionKind::While,
     ]))
 }
 

@@ -2,8 +2,9 @@
 
 use pto_ir::build::MatmulSpec;
 use pto_ir::{
-    AccFlags, Alloc, AllocId, BlockId, Bounds, Engine, InstId, Interval, IntervalSet, Op, Origin,
-    Placement, Program, ProgramBuilder, RegionKind, Space, Target, Tile, Use, UseKind,
+    AccFlags, Alloc, AllocId, BlockId, Bounds, Condition, Engine, InstId, Interval, IntervalSet,
+    Op, Origin, Placement, Program, ProgramBuilder, RegionKind, Space, Target, Tile, Turn, Use,
+    UseKind,
 };
 
 /// Bytes of one unit: an eighth of a bank.
@@ -71,6 +72,13 @@ pub enum Step {
     Inst(Kind, usize, Piece, Option<usize>),
     /// The beginning of an operation with regions, in its first region.
     Open(RegionKind),
+    /// The beginning of a loop whose bounds vary with what is around it.
+    OpenVarying,
+    /// The beginning of a branch on the first iteration of the innermost loop, or on all others.
+    OpenFirst {
+        /// On all others.
+        negated: bool,
+    },
     /// The next region of the innermost operation.
     Next,
     /// The end of the innermost operation.
@@ -176,7 +184,9 @@ impl Build<'_> {
                 Step::Inst(kind, buffer, piece, wait) => {
                     self.inst(*kind, *buffer, piece, *wait);
                 }
-                Step::Open(kind) => self.open(*kind),
+                Step::Open(kind) => self.open(*kind, false),
+                Step::OpenVarying => self.open(RegionKind::For { trips: None }, true),
+                Step::OpenFirst { negated } => self.open_first(*negated),
                 Step::Next => self.next(),
                 Step::Close => self.close(),
             }
@@ -281,14 +291,14 @@ impl Build<'_> {
         })
     }
 
-    fn open(&mut self, kind: RegionKind) {
+    fn open(&mut self, kind: RegionKind, varies: bool) {
         let after = self.builder.block();
         let (holder, _) = self.builder.push_region(kind, 0);
         if matches!(kind, RegionKind::For { .. }) {
             self.builder.set_bounds(
                 holder,
                 Bounds {
-                    vary_in: None,
+                    vary_in: self.builder.program().holder(after).filter(|_| varies),
                     tells_first: true,
                     tells_last: true,
                 },
@@ -296,6 +306,26 @@ impl Build<'_> {
         }
         self.open.push((holder, after, self.written.clone(), None));
         self.enter(holder);
+    }
+
+    fn open_first(&mut self, negated: bool) {
+        let innermost = self.open.iter().rev().map(|open| open.0).find(|&holder| {
+            let op = &self.builder.program().inst(holder).op;
+            matches!(
+                op,
+                Op::Region {
+                    kind: RegionKind::For { .. },
+                    ..
+                }
+            )
+        });
+        self.open(RegionKind::If, false);
+        let branch = self.open.last().map(|open| open.0);
+        if let (Some(innermost), Some(branch)) = (innermost, branch) {
+            let first = Condition::all(Turn::First, vec![innermost]);
+            let condition = if negated { first.not() } else { first };
+            self.builder.set_branch(branch, condition);
+        }
     }
 
     fn enter(&mut self, holder: InstId) {
@@ -313,7 +343,7 @@ impl Build<'_> {
         let has_second = matches!(
             self.builder.program().inst(holder).op,
             Op::Region {
-                kind: RegionKind::If | RegionKind::IndexSwitch,
+                kind: RegionKind::If | RegionKind::IndexSwitch | RegionKind::While,
                 ..
             }
         );
@@ -333,6 +363,11 @@ impl Build<'_> {
                 kind: RegionKind::For { trips },
                 ..
             } => trips.is_some_and(|n| n > 0),
+            // The body may not run; its condition does.
+            Op::Region {
+                kind: RegionKind::While,
+                ..
+            } => false,
             _ => first.is_some(),
         };
         if !runs_once_or_more {

@@ -184,7 +184,9 @@ impl Tracer<'_> {
                 let (&condition, body) = regions.split_first()?;
                 for _ in 0..trips {
                     self.region(condition)?;
-                    self.region(*body.first()?)?;
+                    if let Some(&body) = body.first() {
+                        self.region(body)?;
+                    }
                 }
                 self.region(condition)?;
             }

@@ -14,7 +14,6 @@ struct Buffer {
     name: String,
     quadrants: (u32, u32),
     written: [bool; 2],
-    is_own: bool,
 }
 
 struct Generator {
@@ -23,6 +22,8 @@ struct Generator {
     names: u32,
     budget: u32,
     has_last_quadrant: bool,
+    /// Loops around the current block.
+    loops: u32,
 }
 
 impl Generator {
@@ -54,7 +55,6 @@ impl Generator {
             name,
             quadrants,
             written: [kind == "arg"; 2],
-            is_own: kind == "alloc",
         }
     }
 
@@ -96,8 +96,8 @@ impl Generator {
         };
         let is_written = halves.iter().all(|&half| buffer.written[half]);
         let verb = match self.rng.u32(0..10) {
-            0..3 if buffer.is_own => "mma",
-            3..5 if buffer.is_own => "mm",
+            0..3 => "mma",
+            3..5 => "mm",
             5..6 => "data",
             6..7 => "memset",
             7..8 if !is_written => "effects memset",
@@ -115,7 +115,6 @@ impl Generator {
     /// A block; what it does to the buffers around it comes back.
     fn block(&mut self, around: &[Buffer], depth: u32) -> Vec<Buffer> {
         let mut buffers: Vec<Buffer> = around.to_vec();
-        buffers.iter_mut().for_each(|buffer| buffer.is_own = false);
         for _ in 0..self.rng.u32(1..8) {
             if self.budget == 0 {
                 break;
@@ -135,15 +134,30 @@ impl Generator {
     }
 
     fn holder(&mut self, buffers: &mut [Buffer], depth: u32) {
-        let head = ["for {", "for 2 {", "if {", "for 0 {", "region {"][self.rng.usize(0..5)];
+        let heads = [
+            "for {",
+            "for 2 {",
+            "if {",
+            "for 0 {",
+            "region {",
+            "for varying {",
+            "if(first 0) {",
+            "if(not first 0) {",
+        ];
+        let head = match heads[self.rng.usize(0..heads.len())] {
+            head if head.contains("first") && self.loops == 0 => "if {",
+            head => head,
+        };
         self.line(head);
+        self.loops += u32::from(head.starts_with("for"));
         if head == "region {" {
             self.graph(buffers, depth);
             self.line("}");
             return;
         }
         let first = self.block(buffers, depth + 1);
-        let has_else = head == "if {" && self.rng.bool();
+        self.loops -= u32::from(head.starts_with("for"));
+        let has_else = head.starts_with("if") && self.rng.bool();
         let second = if has_else {
             self.line("} else {");
             self.block(buffers, depth + 1)
@@ -184,6 +198,7 @@ fn generate(seed: u64, target: &Target) -> String {
         names: 0,
         budget: 26,
         has_last_quadrant: target.has_last_quadrant_group,
+        loops: 0,
     };
     let mut around = Vec::new();
     if generator.rng.u32(0..4) == 0 {
