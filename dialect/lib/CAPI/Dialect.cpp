@@ -166,8 +166,7 @@ void ptoMatmulSetAcc(MlirOperation op, int32_t acc, int32_t zeroRegion) {
                       wrap(code));
 }
 
-void ptoMatmulSetPredicate(MlirOperation op, bool isStop,
-                           MlirValue condition) {
+void ptoMatmulSetPredicate(MlirOperation op, bool isStop, MlirValue condition) {
   auto matmul = cast<MatmulOpInterface>(unwrap(op));
   MutableOperandRange operands =
       isStop ? matmul.getStopIfMutable() : matmul.getStartIfMutable();
