@@ -164,7 +164,8 @@ func.func @siblings(%w: !w, %x: !x, %out: !out) {
   }
   // CHECK: scf.for
   scf.for %k = %c0 to %c4 step %c1 {
-    // CHECK-NEXT: pto.tmatmul_acc {{.*}} acc<none> zero_region(0){{$}}
+    // TRN2-NEXT: pto.tmatmul_acc {{.*}} acc<none> zero_region(0){{$}}
+    // TRN3-NEXT: pto.tmatmul_acc {{.*}} acc<accumulate> zero_region(0){{$}}
     pto.tmatmul_acc ins(%a, %w, %x : !acc, !w, !x) outs(%a : !acc)
   }
   pto.copy %a, %out : !acc, !out
