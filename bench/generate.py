@@ -26,8 +26,9 @@ HEADER = """\
 class Writer:
     """Writes chains into one function; `cells` is the N of every matmul."""
 
-    def __init__(self, out, cells):
+    def __init__(self, out, cells, unplaced=False):
         self.out = out
+        self.unplaced = unplaced
         self.type = f"memref<128x{cells}xf32, #pto.mem<psum>>"
         operands = f"memref<128x128xbf16, #pto.mem<sbuf>>, memref<128x{cells}xbf16, #pto.mem<sbuf>>"
         self.head = f"    pto.tmatmul ins(%w, %x : {operands}) outs(%{{0}} : {self.type})\n"
@@ -41,9 +42,8 @@ class Writer:
     def allocate(self, bank, offset):
         name = f"a{self.chains}"
         self.chains += 1
-        self.out.write(
-            f"    %{name} = pto.psum_alloc bank({bank}) offset({offset}) partition(0) : {self.type}\n"
-        )
+        place = "" if self.unplaced else f" bank({bank}) offset({offset}) partition(0)"
+        self.out.write(f"    %{name} = pto.psum_alloc{place} : {self.type}\n")
         return name
 
     def step(self, name, first):
@@ -137,7 +137,7 @@ def chain_lengths(rng, matmuls, longest, mean):
     return lengths
 
 
-def generate(out, matmuls, mix, functions=1, longest=64, mean=None, seed=1):
+def generate(out, matmuls, mix, functions=1, longest=64, mean=None, seed=1, unplaced=False):
     rng = random.Random(seed)
     cells = BANK_BYTES // CELL_BYTES
     if mix == "packed":
@@ -147,7 +147,7 @@ def generate(out, matmuls, mix, functions=1, longest=64, mean=None, seed=1):
         share = matmuls // functions + (index < matmuls % functions)
         out.write(HEADER.format(visibility="", index=index, cells=cells))
         write = write_bank_mix if mix == "bank" else write_packed_mix
-        write(Writer(out, cells), chain_lengths(rng, share, longest, mean))
+        write(Writer(out, cells, unplaced), chain_lengths(rng, share, longest, mean))
         out.write("    return\n  }\n")
     out.write("}\n")
 
@@ -160,6 +160,7 @@ def main():
     parser.add_argument("--longest", type=int, default=64, help="longest chain")
     parser.add_argument("--mean", type=float, default=None, help="mean chain (default: uniform)")
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--unplaced", action="store_true", help="leave the places to pto-alloc-psum")
     arguments = parser.parse_args()
     generate(sys.stdout, **vars(arguments))
 

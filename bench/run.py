@@ -21,6 +21,8 @@ PASSES = {
     "order": "pto-order-column-tiles",
     "legalize": "pto-legalize-acc",
     "verify": "pto-verify-acc",
+    "alloc": "pto-alloc-psum",
+    "schedule": "pto-schedule",
 }
 
 
@@ -183,6 +185,23 @@ def measure_pipeline(pto_opt, folder):
     # What comes out is what would be parsed and printed.
     frame = PipelineTimes(pto_opt, result).frame
     yield Bar("pipeline / (parse + print of the result), linalg to 100k", run.work / frame, 0.5)
+def measure_front(pto_opt, folder):
+    for mix in ("bank", "packed"):
+        runs = {}
+        for matmuls, repeats in ((100_000, 3), (1_000_000, 1)):
+            progress(f"place and schedule {matmuls} matmuls, {mix} mix")
+            file = folder / f"front-{mix}-{matmuls}.mlir"
+            with file.open("w") as out:
+                generate.generate(out, matmuls, mix, unplaced=True)
+            times = [PassTimes(pto_opt, file, ["alloc", "schedule"]) for _ in range(repeats)]
+            runs[matmuls] = best(times, lambda run: run.total("alloc", "schedule") / run.frame)
+            file.unlink()
+        small, large = runs[100_000], runs[1_000_000]
+        for name in ("alloc", "schedule"):
+            work = small.total(name)
+            detail = f"{work * 1e4:.0f} ns a matmul, {work / small.frame:.3f} of parse + print"
+            figure = large.total(name) / work
+            yield Bar(f"{PASSES[name]}, time(1M) / time(100k), {mix}", figure, 15, detail=detail)
 
 
 def rows_of(command):
@@ -216,7 +235,8 @@ def measure_clusters():
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
     parser.add_argument("--build-dir", type=Path, default=ROOT / "build")
-    parser.add_argument("--only", choices=["passes", "verify", "pipeline", "tiles", "machine", "clusters"], action="append")
+    names = ["passes", "verify", "tiles", "front", "pipeline", "machine", "clusters"]
+    parser.add_argument("--only", choices=names, action="append")
     arguments = parser.parse_args()
     arguments.build_dir = arguments.build_dir.resolve()
     pto_opt = arguments.build_dir / "bin" / "pto-opt"
@@ -231,6 +251,7 @@ def main():
             "verify": lambda: measure_verify(pto_opt, folder),
             "tiles": lambda: measure_tiles(pto_opt, folder),
             "pipeline": lambda: measure_pipeline(pto_opt, folder),
+            "front": lambda: measure_front(pto_opt, folder),
             "machine": lambda: measure_machine(folder, arguments),
             "clusters": measure_clusters,
         }

@@ -55,12 +55,26 @@ class PTO_Target<string targetName, list<string> otherNames = []> {
   int maxZeroRegionCode = 0;
   // Whether PSUM may hold bf16.
   bit hasBf16Psum = false;
+
+  // Times, in cycles of the PE; docs/timing.md says where they are from.
+  // For each column of the moving operand, which all rows take at once.
+  int peColumnCycles = 1;
+  // For each row of the tile when its weights are loaded.
+  int weightRowCycles = 1;
+  // Whether weights are loaded while the matmul before streams.
+  bit fastWeightLoad = true;
+  // For each element of a partition, all partitions side by side.
+  int vectorElementCycles = 1;
+  int scalarElementCycles = 1;
+  int gpsimdElementCycles = 1;
+  int dmaElementCycles = 1;
 }
 
 def PTO_Trn1 : PTO_Target<"trn1", ["sunda", "v2"]> {
   let archLevel = 20;
   let rowTiles = [64, 128];
   let hasLastQuadrantGroup = false;
+  let fastWeightLoad = false;
 }
 
 def PTO_Trn2 : PTO_Target<"trn2", ["cayman", "gen3", "v3"]> {

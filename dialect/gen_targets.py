@@ -32,10 +32,19 @@ COLUMNS = [
     ("rowTiles", "row_tiles", "list"),
     ("hasLastQuadrantGroup", "has_last_quadrant_group", "flag"),
     ("hasBf16Psum", "has_bf16_psum", "flag"),
+    ("peColumnCycles", "pe_column_cycles", "number"),
+    ("weightRowCycles", "weight_row_cycles", "number"),
+    ("fastWeightLoad", "fast_weight_load", "flag"),
+    ("vectorElementCycles", "vector_element_cycles", "number"),
+    ("scalarElementCycles", "scalar_element_cycles", "number"),
+    ("gpsimdElementCycles", "gpsimd_element_cycles", "number"),
+    ("dmaElementCycles", "dma_element_cycles", "number"),
 ]
 
-# C++ reads a target from #pto.target, which has no aliases.
-RUST_ONLY = ("aliases",)
+# C++ reads a target from #pto.target, which has no aliases, and knows nothing of time.
+RUST_ONLY = ("aliases",) + tuple(source for source, _, _ in COLUMNS if "Cycles" in source) + (
+    "fastWeightLoad",
+)
 
 HEADER = "// Generated from dialect/Targets.td by dialect/gen_targets.py. Do not edit.\n"
 

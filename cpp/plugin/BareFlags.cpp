@@ -61,8 +61,8 @@ void mlir::pto::registerBareFlags() {
     return;
   for (llvm::StringRef name :
        {"pto-pipeline", "pto-bufferize", "convert-linalg-to-pto",
-        "pto-alloc-psum", "pto-order-column-tiles", "pto-mark-first",
-        "pto-reset-acc", "pto-legalize-acc", "pto-verify-acc",
+        "pto-alloc-psum", "pto-order-column-tiles", "pto-schedule",
+        "pto-mark-first", "pto-reset-acc", "pto-legalize-acc", "pto-verify-acc",
         "pto-validate-against"}) {
     const PassRegistryEntry *info = lookup(name);
     if (!info || cl::getRegisteredOptions().count(name))

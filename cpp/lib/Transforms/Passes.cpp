@@ -27,6 +27,7 @@ namespace mlir::pto {
 #define GEN_PASS_DEF_PTOLEGALIZEACC
 #define GEN_PASS_DEF_PTOVERIFYACC
 #define GEN_PASS_DEF_PTOALLOCPSUM
+#define GEN_PASS_DEF_PTOSCHEDULE
 #include "PTO/Transforms/Passes.h.inc"
 } // namespace mlir::pto
 
@@ -197,5 +198,21 @@ struct AllocPsum
   }
 
   void count(const bridge::Outcome &outcome) { numPlaced += outcome.placed; }
+};
+
+struct Schedule
+    : RustPass<Schedule, mlir::pto::impl::PTOScheduleBase<Schedule>> {
+  using RustPass::RustPass;
+  static constexpr bridge::Pass kind = bridge::Pass::Schedule;
+
+  bridge::Options getOptions() {
+    bridge::Options options = RustPass::getOptions();
+    options.shuffle_seed = shuffleSeed;
+    return options;
+  }
+
+  void count(const bridge::Outcome &outcome) {
+    numReordered += outcome.reordered;
+  }
 };
 } // namespace

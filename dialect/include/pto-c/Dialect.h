@@ -278,6 +278,16 @@ MLIR_CAPI_EXPORTED MlirOperation ptoMemsetCreateBefore(MlirOperation before,
 MLIR_CAPI_EXPORTED uint32_t ptoOpOperandEffects(MlirOperation op,
                                                 uint32_t operand);
 
+/// Whether `op` only computes: it has no effects, nor has what it holds.
+MLIR_CAPI_EXPORTED bool ptoOpIsEffectFree(MlirOperation op);
+
+/// Whether `op` ends its block.
+MLIR_CAPI_EXPORTED bool ptoOpIsTerminator(MlirOperation op);
+
+/// Bytes of one element of type `element` in sbuf and hbm; 1 where it has less
+/// or its size is not known.
+MLIR_CAPI_EXPORTED uint32_t ptoTypeGetBytes(MlirType element);
+
 /// Whether `op` gives another view of its one memref operand: subview, cast,
 /// collapse_shape, expand_shape, reinterpret_cast, transpose and the like.
 MLIR_CAPI_EXPORTED bool ptoOpIsView(MlirOperation op);

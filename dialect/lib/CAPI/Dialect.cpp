@@ -14,6 +14,7 @@
 #include "mlir/IR/Verifier.h"
 #include "mlir/Interfaces/ViewLikeInterface.h"
 #include "llvm/ADT/TypeSwitch.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace mlir::pto;
@@ -430,6 +431,22 @@ static bool isEffectOn(const MemoryEffects::EffectInstance &effect,
   // matmul says by its one on PSUM only that START reaches other cells.
   return !effect.getSymbolRef() && !isa<PsumResource>(effect.getResource()) &&
          isa<BaseMemRefType>(operand.get().getType());
+}
+
+bool ptoOpIsEffectFree(MlirOperation op) {
+  return isMemoryEffectFree(unwrap(op));
+}
+
+bool ptoOpIsTerminator(MlirOperation op) {
+  return unwrap(op)->hasTrait<OpTrait::IsTerminator>();
+}
+
+uint32_t ptoTypeGetBytes(MlirType element) {
+  Type type = unwrap(element);
+  if (isa<FloatTF32Type>(type))
+    return 4;
+  return type.isIntOrFloat() ? llvm::divideCeil(type.getIntOrFloatBitWidth(), 8)
+                             : 1;
 }
 
 uint32_t ptoOpOperandEffects(MlirOperation op, uint32_t index) {

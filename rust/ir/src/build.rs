@@ -15,6 +15,10 @@ use crate::program::{
 pub struct MatmulSpec {
     /// The tile; `None` is the whole array.
     pub tile: Option<Tile>,
+    /// The stationary operand, where its place matters.
+    pub stationary: Option<AccessId>,
+    /// The moving operand, where its place matters.
+    pub moving: Option<AccessId>,
     /// The accumulator operand; `None` is a `tmatmul`.
     pub accumulator: Option<AccessId>,
     /// The flags; `None` is auto.
@@ -165,13 +169,24 @@ impl ProgramBuilder {
         let matmul = Matmul {
             dst,
             accumulator: spec.accumulator,
+            stationary: spec.stationary,
             tile: spec.tile,
             flags: spec.flags,
             zero_region: spec.zero_region,
             start_if: spec.start_if,
             stop_if: spec.stop_if,
         };
-        self.push(Op::Matmul(matmul), Engine::Pe, &[Use { access: dst, kind }])
+        let read = |access| Use {
+            access,
+            kind: UseKind::Read,
+        };
+        let mut uses = [Use { access: dst, kind }; 3];
+        let mut count = 1;
+        for access in [spec.stationary, spec.moving].into_iter().flatten() {
+            uses[count] = read(access);
+            count += 1;
+        }
+        self.push(Op::Matmul(matmul), Engine::Pe, &uses[..count])
     }
 
     /// The id of `condition`.
@@ -260,6 +275,16 @@ impl ProgramBuilder {
     /// Says that legalization added `inst`.
     pub fn set_inserted(&mut self, inst: InstId) {
         self.program.insts[inst.index()].inserted = true;
+    }
+
+    /// Says how many elements of each partition `inst` writes.
+    pub fn set_elements(&mut self, inst: InstId, elements: u32) {
+        self.program.insts[inst.index()].elements = elements;
+    }
+
+    /// Says that `inst` accesses memory besides its accesses.
+    pub fn set_opaque(&mut self, inst: InstId) {
+        self.program.insts[inst.index()].is_opaque = true;
     }
 
     /// The finished program.

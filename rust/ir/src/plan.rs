@@ -119,6 +119,8 @@ pub struct Plan {
     pub edges: Vec<NewEdge>,
     /// Whether the new edges carry the mark of legalization.
     pub edges_are_inserted: bool,
+    /// Blocks in a new order: all their entries, each once. Not together with memsets or erasures.
+    pub orders: Vec<(BlockId, Vec<InstId>)>,
     /// Operations to erase (memsets that an earlier legalization inserted).
     pub erase: Vec<InstId>,
     /// Instructions that lose the ordering edges an earlier legalization inserted.
@@ -140,6 +142,7 @@ impl Plan {
             && self.predicates.is_empty()
             && self.drop_inserted_predicates.is_empty()
             && self.edges.is_empty()
+            && self.orders.is_empty()
             && self.erase.is_empty()
             && self.drop_inserted_edges.is_empty()
             && self.marks.is_empty()
@@ -169,6 +172,9 @@ impl Plan {
                 .retain(|edge| !edge.inserted);
         }
         self.change_predicates(&mut result);
+        for (block, order) in &self.orders {
+            result.blocks[block.index()].insts.clone_from(order);
+        }
         let memsets = self.append_memsets(&mut result);
         self.splice_blocks(&mut result, &memsets);
         for edge in &self.edges {

@@ -140,6 +140,8 @@ pub struct Matmul {
     pub dst: AccessId,
     /// The accumulator operand of a `tmatmul_acc`; sound programs have it equal to `dst`.
     pub accumulator: Option<AccessId>,
+    /// The stationary operand, where the reader was asked: the weights that the array holds.
+    pub stationary: Option<AccessId>,
     /// The tile; `None` is the whole array.
     pub tile: Option<Tile>,
     /// The accumulate flags; `None` is auto.
@@ -284,6 +286,10 @@ pub struct Inst {
     pub after: Vec<Edge>,
     /// Whether legalization added the operation.
     pub inserted: bool,
+    /// Elements of each partition that it writes, where the reader was asked: what its time depends on.
+    pub elements: u32,
+    /// Whether it accesses memory besides its accesses, where the reader was asked for all of them.
+    pub is_opaque: bool,
 }
 
 impl Inst {
@@ -419,7 +425,8 @@ impl Program {
         &self.insts[id.index()]
     }
 
-    /// The accesses of `inst`, in operand order (of PSUM; of SBUF too where the reader was asked).
+    /// The accesses of `inst` (of PSUM; of SBUF and HBM too where the reader was asked). The destination of
+    /// a matmul is the first.
     pub fn uses(&self, inst: InstId) -> &[Use] {
         let Inst {
             first_use,
@@ -500,6 +507,8 @@ impl Program {
             use_count: uses.len() as u32,
             after: Vec::new(),
             inserted: false,
+            elements: 0,
+            is_opaque: false,
         });
         self.uses.extend_from_slice(uses);
         id

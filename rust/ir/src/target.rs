@@ -44,6 +44,20 @@ pub struct Target {
     pub has_last_quadrant_group: bool,
     /// Whether PSUM may hold bf16.
     pub has_bf16_psum: bool,
+    /// Cycles of the PE for each column of the moving operand.
+    pub pe_column_cycles: u32,
+    /// Cycles of loading weights, for each row of the tile.
+    pub weight_row_cycles: u32,
+    /// Whether weights are loaded while the matmul before streams its moving operand.
+    pub fast_weight_load: bool,
+    /// Cycles of the vector engine for each element of a partition.
+    pub vector_element_cycles: u32,
+    /// Cycles of the scalar engine for each element of a partition.
+    pub scalar_element_cycles: u32,
+    /// Cycles of the SIMD engine for each element of a partition.
+    pub gpsimd_element_cycles: u32,
+    /// Cycles of a DMA queue for each element of a partition.
+    pub dma_element_cycles: u32,
 }
 
 impl Target {

@@ -53,6 +53,7 @@ fn main() -> Result<()> {
                 hazards: HazardPolicy::Error,
                 tiles: TileConfig::default(),
                 max_steps: DEFAULT_MAX_STEPS,
+                times: false,
             };
             let result = run(&code, Code::func_id(0), Vec::new(), config);
             if let Some(report) = result.reports.first() {

@@ -6,7 +6,7 @@
 //! | [`exec`] | the interpreter |
 //! | [`scalar`] | arithmetic on one value |
 //! | [`hazards`] | accesses whose result the machine does not promise |
-//! | [`stats`] | counts, and the cost model |
+//! | [`stats`], `timing` | counts, and how long a run takes on the machine |
 //! | [`trace`] | what happened in a run, for looking at it |
 //! | [`random`] | random arguments |
 //! | [`report`] | diagnostics as data |
@@ -28,4 +28,5 @@ pub mod report;
 pub mod scalar;
 pub mod stats;
 pub mod tile;
+mod timing;
 pub mod trace;

@@ -1,9 +1,9 @@
-//! What a run did, counted, and the cost model: cycles of the machine, in one place.
+//! What a run did, counted.
 //!
-//! The PE takes one cycle a moving column, and a weight load of as many cycles as the stationary
-//! operand has rows whenever that operand is not the one before. Every other engine takes one cycle
-//! for each element of a partition. A matmul of the tile ISA counts none. Engines run side by side,
-//! so the cycles of a run are at least those of its busiest engine.
+//! Here each engine is on its own: the PE takes one cycle a moving column, and a weight load of as many
+//! cycles as the stationary operand has rows whenever that operand is not the one before; every other
+//! engine one cycle for each element of a partition. A matmul of the tile ISA counts none. How long the
+//! run takes in all, with waiting and with loads that are hidden, is found out by `timing`.
 
 use pto_ir::{Engine, Target};
 
@@ -19,6 +19,8 @@ pub struct Stats {
     instructions: [u64; ENGINES],
     /// Cycles of each engine.
     cycles: [u64; ENGINES],
+    /// The cycle at which all engines were done; 0 where times were not asked for.
+    pub cycles_in_all: u64,
     /// Multiply-adds of matmuls.
     pub macs: u64,
     /// Bytes read and written by copies and fills.
@@ -45,11 +47,6 @@ impl Stats {
     pub fn engine(&self, engine: Engine) -> (u64, u64) {
         let at = engine as usize;
         (self.instructions[at], self.cycles[at])
-    }
-
-    /// Cycles of the busiest engine.
-    pub fn cycles(&self) -> u64 {
-        self.cycles.iter().copied().max().unwrap_or(0)
     }
 
     /// The part of the array's multiply-adds that the PE did while it was busy, 0 to 1.
@@ -96,7 +93,8 @@ impl Stats {
     }
 }
 
-fn elements_per_partition(view: &View) -> u64 {
+/// Elements of each partition: all dimensions but the first.
+pub(crate) fn elements_per_partition(view: &View) -> u64 {
     match view.dims.first() {
         Some(dim) if dim.size > 0 => view.len() / dim.size,
         _ => view.len(),

@@ -292,6 +292,7 @@ fn config(
         hazards,
         tiles: TileConfig::default(),
         max_steps: DEFAULT_MAX_STEPS,
+        times: false,
     }
 }
 

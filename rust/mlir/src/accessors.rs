@@ -23,9 +23,12 @@ pub(crate) mod kind {
 
 /// The memory spaces, as `ptoTypeGetSpace` tells them.
 pub(crate) mod space {
+    pub(crate) const HBM: u32 = 0;
     pub(crate) const SBUF: u32 = 1;
     pub(crate) const PSUM: u32 = 2;
     pub(crate) const TILE: u32 = 3;
+    /// Not a memref.
+    pub(crate) const NONE: u32 = 5;
 }
 
 /// What an operand is to a matmul on tiles, as `ptoTileOpGetUse` tells it.
@@ -197,6 +200,9 @@ unsafe extern "C" {
         target: MlirValue,
         inserted: bool,
     ) -> MlirOperation;
+    pub(crate) fn ptoOpIsEffectFree(op: MlirOperation) -> bool;
+    pub(crate) fn ptoOpIsTerminator(op: MlirOperation) -> bool;
+    pub(crate) fn ptoTypeGetBytes(r#type: MlirType) -> u32;
     pub(crate) fn ptoOpOperandEffects(op: MlirOperation, operand: u32) -> u32;
 
     /// Whether the operation only makes values.

@@ -26,6 +26,7 @@ pub(crate) mod ffi {
         LegalizeAcc,
         VerifyAcc,
         AllocPsum,
+        Schedule,
     }
 
     /// The options of all passes; a pass looks at its own. Empty text means the default.
@@ -63,6 +64,8 @@ pub(crate) mod ffi {
         pack: bool,
         /// `pto-alloc-psum`: the banks that may be used, as `a-b`.
         banks: String,
+        /// `pto-schedule`: the seed of a random legal order; negative for none.
+        shuffle_seed: i64,
         /// Whether anyone reads remarks.
         remarks: bool,
     }
@@ -120,6 +123,8 @@ pub(crate) mod ffi {
         tiles: u64,
         /// Tile ISA: copies of tiles inserted.
         copies: u64,
+        /// Blocks in a new order.
+        reordered: u64,
     }
 
     /// A command line of `pto-run`, read.

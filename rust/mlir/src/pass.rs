@@ -4,7 +4,8 @@ use anyhow::{Result, bail};
 use pto_ir::{Diag, Interval, Plan, Program, Severity, Target};
 use pto_passes::validate::{Difference, Place};
 use pto_passes::{
-    alloc_psum, legalize_acc, mark_first, order_column_tiles, reset_acc, validate, verify_acc,
+    alloc_psum, legalize_acc, mark_first, order_column_tiles, reset_acc, schedule, validate,
+    verify_acc,
 };
 
 use crate::apply::apply;
@@ -25,6 +26,7 @@ pub(crate) enum Choice {
     /// With whether warnings are errors.
     VerifyAcc(verify_acc::Options, bool),
     AllocPsum(alloc_psum::Options),
+    Schedule(schedule::Options),
 }
 
 impl Choice {
@@ -40,6 +42,10 @@ impl Choice {
             ffi::Pass::LegalizeAcc => Self::LegalizeAcc(legalize_options(options)?),
             ffi::Pass::VerifyAcc => Self::VerifyAcc(verify_options(options)?, options.werror),
             ffi::Pass::AllocPsum => Self::AllocPsum(alloc_options(options)?),
+            ffi::Pass::Schedule => Self::Schedule(schedule::Options {
+                shuffle_seed: u64::try_from(options.shuffle_seed).ok(),
+                remarks: options.remarks,
+            }),
             unknown => bail!("unknown pass {}", unknown.repr),
         };
         let is_tile = options.target == tile_pass::TARGET && choice.runs_on_tiles();
@@ -61,6 +67,7 @@ impl Choice {
             Self::MarkFirst | Self::LegalizeAcc(_) | Self::VerifyAcc(..) | Self::AllocPsum(_) => {
                 Detail::Exact
             }
+            Self::Schedule(_) => Detail::Memory,
         }
     }
 
@@ -72,6 +79,7 @@ impl Choice {
             Self::ResetAcc => reset_acc::plan(program, target, &reset_acc::Options::default()),
             Self::LegalizeAcc(options) => legalize_acc::plan(program, target, options),
             Self::AllocPsum(options) => alloc_psum::plan(program, target, options),
+            Self::Schedule(options) => schedule::plan(program, target, options),
             Self::VerifyAcc(options, warnings_are_errors) => {
                 let mut diags = verify_acc::verify(program, target, options);
                 if *warnings_are_errors {
@@ -328,6 +336,7 @@ fn try_run(
         edges: plan.edges.len() as u64,
         erased: plan.erase.len() as u64,
         placed: plan.placements.len() as u64,
+        reordered: plan.orders.len() as u64,
         ..ffi::Outcome::default()
     };
     apply(&plan, reading).map_err(|message| vec![message])?;

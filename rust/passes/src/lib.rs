@@ -6,5 +6,6 @@ pub mod legalize_tile;
 pub mod mark_first;
 pub mod order_column_tiles;
 pub mod reset_acc;
+pub mod schedule;
 pub mod validate;
 pub mod verify_acc;

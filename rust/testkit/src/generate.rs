@@ -5,11 +5,13 @@
 //! the program.
 
 pub mod exhaustive;
+pub mod kernel;
 pub mod large;
 pub mod random;
 pub mod recipe;
 pub mod shrink;
 
+pub use kernel::kernel;
 pub use random::{Profile, Source, recipe, strategy};
 pub use recipe::{Buffer, Dst, Kind, Piece, Recipe, Step};
 pub use shrink::shrink;

@@ -2,7 +2,7 @@
 //! examples `fuzz` and `exhaustive` for as long as one likes.
 
 use pto_ir::{Diag, Plan, Program, Severity, Target};
-use pto_passes::{legalize_acc, reset_acc, validate, verify_acc};
+use pto_passes::{legalize_acc, reset_acc, schedule, validate, verify_acc};
 
 use crate::oracle::collide::collisions;
 use crate::oracle::order::{dependences, shuffle};
@@ -38,6 +38,21 @@ pub fn legalize(program: &Program, target: &'static Target) -> Result<(Plan, Pro
     let plan = legalize_acc::plan(program, target, &legalize_acc::Options::default())?;
     let after = plan.applied_to(program);
     Ok((plan, after))
+}
+
+/// `program` in its new order, and how long its blocks take before and after.
+///
+/// # Errors
+///
+/// What the checker of the pass says.
+pub fn scheduled(
+    program: &Program,
+    target: &'static Target,
+) -> Result<(Program, Vec<schedule::Makespan>), String> {
+    let options = schedule::Options::default();
+    let (plan, makespans) = schedule::plan_with_makespans(program, target, &options)
+        .map_err(|diags| format!("{}\n{}", diags[0].text(), print(program)))?;
+    Ok((plan.applied_to(program), makespans))
 }
 
 /// Checks that the legalized `program` reads the right values on run number `seed`, on every machine

@@ -20,6 +20,7 @@
 //! * Allocations: `alloc NAME bank N ...`, or `unplaced` instead of the bank; also `escapes`, and
 //!   `sbuf` or `hbm`. `arg` makes a function argument, `dealloc NAME` ends a life.
 //! * Matmuls: `mm` overwrites, `mma` accumulates (`from NAME ...` names another accumulator).
+//!   `weights NAME ...` and `moving NAME ...` name the operands, where they matter.
 //!   `cg0..1` is the tile of column group 0..1 and all rows. Without `acc<..>` the flags are auto.
 //! * Other engines: `data`, `memset` (of zero), `read`; `do USE, USE` for several accesses of one
 //!   operation, `effects USE, ...` for one that is not of the dialect, `call(0,1) USE, ...` or
@@ -84,6 +85,8 @@ mod tests {
         call(0,3) read b; call(?) data b
         switch {} {} {}
         mma b from a q0..1
+        mm b weights s moving s p0..64 acc<start>
+        mma b moving s
         dealloc a";
 
     #[test]

@@ -225,4 +225,24 @@ def PTOValidateAgainst : PTO_Pass<"pto-validate-against"> {
   ];
 }
 
+def PTOSchedule : PTO_Pass<"pto-schedule"> {
+  let summary = "Order instructions so that engines run side by side";
+  let description = [{
+    Reorders the instructions of each block by a list scheduler on the times of
+    the target, such that no two change places that access common memory, share a
+    zero region or a (bank, quadrant) of psum, or are ordered by a token. Groups
+    are contiguous once begun. The order that was there is kept unless the new one
+    is shorter.
+  }];
+  let options = [
+    PTO_TargetOption<>,
+    Option<"shuffleSeed", "shuffle-seed", "int64_t", /*default=*/"-1",
+           "Take a random legal order instead, drawn with this seed: a test mode. "
+           "Negative: none">
+  ];
+  let statistics = [
+    Statistic<"numReordered", "reordered", "Number of blocks in a new order">
+  ];
+}
+
 #endif // PTO_TRANSFORMS_PASSES

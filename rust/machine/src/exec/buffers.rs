@@ -36,6 +36,7 @@ impl Machine<'_> {
         let moved = (self.packed.len() + bytes.len()) as u64;
         let cycles = self.stats.transfer(op.op.engine, &dst, moved);
         self.takes(cycles);
+        self.time_transfer(&op.op, Some(&source), &dst);
         Ok(())
     }
 
@@ -61,6 +62,7 @@ impl Machine<'_> {
         let moved = self.packed.len() as u64;
         let cycles = self.stats.fill(op.op.engine, &dst, moved);
         self.takes(cycles);
+        self.time_transfer(&op.op, None, &dst);
         Ok(())
     }
 
@@ -76,6 +78,7 @@ impl Machine<'_> {
         let at = element(view, &indices, site)?;
         let bits = self.memory.load(view, at, site)?;
         self.set(dst, bits);
+        self.time_host();
         Ok(())
     }
 
@@ -84,7 +87,9 @@ impl Machine<'_> {
         let bits = self.get(store.value);
         let view = &self.views[self.view_base() + store.view.index()];
         let at = element(view, &indices, site)?;
-        self.memory.store(view, at, bits, site)
+        self.memory.store(view, at, bits, site)?;
+        self.time_host();
+        Ok(())
     }
 }
 

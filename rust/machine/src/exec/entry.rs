@@ -89,12 +89,14 @@ pub(super) fn run_machine(
     };
     let Machine {
         mut memory,
-        stats,
+        mut stats,
         steps,
         is_faulted,
+        timeline,
         ..
     } = machine;
     let mut recorder = memory.psum.recorder.take();
+    stats.cycles_in_all = timeline.map_or(0, |timeline| timeline.end());
     let mut reports = memory.psum.into_reports();
     if let (Some(recorder), Some(report)) = (&mut recorder, &ending) {
         recorder.problem(report);

@@ -93,6 +93,8 @@ impl Machine<'_> {
         };
         let cycles = self.stats.matmul(shape, self.config.target);
         self.takes(cycles);
+        let window = self.timed_window(op, &dst);
+        self.time_matmul(op, flags, window, columns);
         Ok(())
     }
 

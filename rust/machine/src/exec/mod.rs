@@ -12,6 +12,7 @@ mod matmul;
 mod observe;
 mod scalars;
 mod tiles;
+mod timing;
 mod views;
 
 use pto_ir::{Engine, Target};
@@ -30,6 +31,7 @@ use crate::pe::PeArray;
 use crate::psum::{Meanings, Psum};
 use crate::report::{Outcome, Report, SiteId};
 use crate::stats::Stats;
+use crate::timing::Timeline;
 use control::Frame;
 use generic::Iteration;
 use matmul::LoadedOperands;
@@ -59,6 +61,8 @@ pub struct Config {
     pub tiles: TileConfig,
     /// The most steps: a step is an instruction, or a like amount of work within one.
     pub max_steps: u64,
+    /// Whether to find out how long the run takes on the machine.
+    pub times: bool,
 }
 
 /// Steps of a run unless the caller says otherwise.
@@ -88,6 +92,8 @@ struct Machine<'c> {
     converted: Vec<u8>,
     steps: u64,
     stats: Stats,
+    /// Where times were asked for.
+    timeline: Option<Timeline>,
     /// Whether an operation on tiles ended the run with a fault.
     is_faulted: bool,
 }
@@ -123,6 +129,7 @@ impl<'c> Machine<'c> {
             converted: Vec::new(),
             steps: 0,
             stats: Stats::default(),
+            timeline: config.times.then(|| Timeline::new(config.target)),
             is_faulted: false,
             config,
         }
@@ -190,7 +197,10 @@ impl<'c> Machine<'c> {
             | Inst::Call(_)
             | Inst::Return(_)
             | Inst::Assert { .. } => return self.control(inst, pc, site),
-            Inst::GenericEnter(generic) => return self.enter_generic(generic, site),
+            Inst::GenericEnter(generic) => {
+                self.time_host();
+                return self.enter_generic(generic, site);
+            }
             Inst::GenericNext { enter } => return self.next_of_generic(enter.0, site),
             Inst::GenericIndex { dst, dim } => {
                 let index = self.generic_index(*dim);
@@ -200,8 +210,14 @@ impl<'c> Machine<'c> {
             Inst::TileMatmul(op) => self.tile_matmul(op, site)?,
             Inst::Copy(op) => self.copy(op, site)?,
             Inst::Fill(op) => self.fill(op, site)?,
-            Inst::ExpectEq(expect) => self.expect_eq(expect, site)?,
-            Inst::ExpectClose(expect) => self.expect_close(expect, site)?,
+            Inst::ExpectEq(expect) => {
+                self.expect_eq(expect, site)?;
+                self.time_host();
+            }
+            Inst::ExpectClose(expect) => {
+                self.expect_close(expect, site)?;
+                self.time_host();
+            }
             Inst::Load { dst, view, indices } => self.load(*dst, *view, indices, site)?,
             Inst::Store(store) => self.store(store, site)?,
             Inst::Allocate(_)

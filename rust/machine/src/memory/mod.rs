@@ -265,6 +265,20 @@ impl Memory {
         }
     }
 
+    /// The number of the buffer of `view`, which no other buffer has.
+    pub(crate) fn serial(&self, view: &View) -> u64 {
+        let buffer = self.buffers.get(view.buffer.0 as usize);
+        buffer
+            .and_then(Option::as_ref)
+            .map_or(0, |buffer| buffer.serial)
+    }
+
+    /// Where the elements of `view` are, if it is a view of a buffer.
+    pub(crate) fn storage(&self, view: &View) -> Option<&Storage> {
+        let buffer = self.buffers.get(view.buffer.0 as usize)?.as_ref()?;
+        Some(&buffer.storage)
+    }
+
     fn buffer_mut(&mut self, view: &View, site: SiteId) -> Outcome<&mut Buffer> {
         let buffer = self
             .buffers

@@ -270,6 +270,7 @@ pub(crate) fn config(target: &str, meanings: Meanings) -> Config {
         hazards: HazardPolicy::Error,
         tiles: TileConfig::default(),
         max_steps: DEFAULT_MAX_STEPS,
+        times: false,
     }
 }
 

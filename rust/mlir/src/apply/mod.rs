@@ -1,10 +1,11 @@
 //! From a [`Plan`] to edits of the operation that was read.
 //!
-//! The edits know no pass: attributes, memsets, ordering tokens, places, marks. [`check()`] looks at
+//! The edits know no pass: orders, attributes, memsets, ordering tokens, places, marks. [`check()`] looks at
 //! everything that could make an edit impossible before the first one is made, so a plan is carried
 //! out as a whole or not at all.
 
 mod check;
+mod order;
 mod predicates;
 pub(crate) mod tile;
 
@@ -43,11 +44,13 @@ const INTERNAL: &str = "pto:internal-apply";
 /// Carries out `plan` on the operation that `reading` was read from. On `Err` nothing was changed.
 pub(crate) fn apply(plan: &Plan, reading: Reading) -> Result<(), Message> {
     check(plan, &reading)?;
+    let orders = order::orders(plan, &reading)?;
     let mut editor = Editor {
         reading,
         zeros: FxHashMap::default(),
         made: Made::default(),
     };
+    orders.iter().for_each(|ops| order::apply(ops));
     editor.set_flags(plan);
     editor.drop_predicates(plan);
     editor.undo(plan);

@@ -54,6 +54,11 @@ impl Type {
         Self(unsafe { mlirShapedTypeGetElementType(self.0) })
     }
 
+    /// Bytes of one element of this type in SBUF and HBM: at least 1.
+    pub(crate) fn bytes(self) -> u32 {
+        unsafe { accessors::ptoTypeGetBytes(self.0) }
+    }
+
     /// The sizes of a ranked memref, [`DYNAMIC`] where not known.
     pub(crate) fn sizes(self) -> Option<Vec<i64>> {
         if !unsafe { mlirTypeIsAMemRef(self.0) } {
@@ -140,6 +145,12 @@ impl Attribute {
     pub(crate) fn is_projected_permutation(self) -> bool {
         let is_map = unsafe { mlirAttributeIsAAffineMap(self.0) };
         is_map && unsafe { mlirAffineMapIsProjectedPermutation(mlirAffineMapAttrGetValue(self.0)) }
+    }
+
+    /// The name in a reference to a symbol of the module.
+    pub(crate) fn symbol_name(self) -> Option<String> {
+        unsafe { mlirAttributeIsAFlatSymbolRef(self.0) }
+            .then(|| string_of(unsafe { mlirFlatSymbolRefAttrGetValue(self.0) }))
     }
 
     pub(crate) fn text_value(self) -> Option<String> {

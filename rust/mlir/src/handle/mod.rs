@@ -265,6 +265,25 @@ impl Op {
         unsafe { accessors::ptoOpIsPure(self.0) }
     }
 
+    /// Whether it only computes: no effects, also none of what it holds.
+    pub(crate) fn is_effect_free(self) -> bool {
+        unsafe { accessors::ptoOpIsEffectFree(self.0) }
+    }
+
+    pub(crate) fn is_terminator(self) -> bool {
+        unsafe { accessors::ptoOpIsTerminator(self.0) }
+    }
+
+    /// Moves it to before `other`.
+    pub(crate) fn move_before(self, other: Self) {
+        unsafe { mlirOperationMoveBefore(self.0, other.0) };
+    }
+
+    /// Moves it to after `other`.
+    pub(crate) fn move_after(self, other: Self) {
+        unsafe { mlirOperationMoveAfter(self.0, other.0) };
+    }
+
     pub(crate) fn is_call(self) -> bool {
         unsafe { accessors::ptoOpIsCall(self.0) }
     }

@@ -16,6 +16,8 @@ pub(super) enum Class {
     Transparent,
     /// `memref.memory_space_cast`.
     SpaceCast,
+    /// `memref.get_global`.
+    Global,
     /// A call.
     Call,
     /// Holds regions of instructions.
@@ -72,6 +74,7 @@ fn class_of_name(name: &str, op: Op) -> Option<Class> {
         | "memref.extract_strided_metadata" => Class::View,
         "bufferization.dealloc" => Class::Transparent,
         "memref.memory_space_cast" => Class::SpaceCast,
+        "memref.get_global" => Class::Global,
         "memref.copy" => Class::Leaf(Coverage::Whole),
         "linalg.fill" => Class::Leaf(Coverage::Fill),
         "linalg.generic" => return None,

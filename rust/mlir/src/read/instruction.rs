@@ -3,7 +3,7 @@
 use pto_ir::build::MatmulSpec;
 use pto_ir::{AccFlags, AccessId, Engine, InstId, Op as IrOp, Tile, UseKind};
 
-use super::Reader;
+use super::{Detail, Reader, elements_per_partition};
 use crate::accessors::{PtoMatmul, space};
 use crate::handle::{Op, Value};
 
@@ -20,7 +20,11 @@ impl Reader {
         let Some(dst) = dst else { return };
         if dst.r#type().space() != space::PSUM {
             // The tile machine accumulates elsewhere; to PSUM it is an instruction without effects.
-            return self.read_engine_op(op, &[]);
+            let inst = self.read_engine_op(op, &[]);
+            if let Some(inst) = inst.filter(|_| self.detail == Detail::Memory) {
+                self.builder.set_opaque(inst);
+            }
+            return;
         }
         let Some(dst_access) = self.access_or_report(op, dst) else {
             return;
@@ -40,25 +44,69 @@ impl Reader {
                 Value::from_option_raw(facts.stop_if),
             )
         };
+        // SAFETY: as above.
+        let operands = unsafe {
+            [
+                Value::from_option_raw(facts.lhs),
+                Value::from_option_raw(facts.rhs),
+            ]
+        };
+        let [stationary, moving] = operands.map(|value| self.operand_access(value));
         let spec = MatmulSpec {
+            stationary,
+            moving,
             start_if: self.predicate(start_if),
             stop_if: self.predicate(stop_if),
             ..spec_of(&facts, accumulator)
         };
         let inst = self.builder.push_matmul(dst_access, spec);
         self.ops.push(op);
+        self.read_work(inst, operands.into_iter().flatten(), None);
         self.read_order(op, inst);
     }
 
+    /// The cells of an operand in SBUF, where they are asked for.
+    fn operand_access(&mut self, value: Option<Value>) -> Option<AccessId> {
+        if self.detail != Detail::Memory {
+            return None;
+        }
+        self.outside_access(value?)
+    }
+
+    /// What the time of `inst` depends on, and whether all that it accesses is known.
+    fn read_work(
+        &mut self,
+        inst: InstId,
+        mut operands: impl Iterator<Item = Value>,
+        target: Option<Value>,
+    ) {
+        if self.detail != Detail::Memory {
+            return;
+        }
+        if let Some(target) = target {
+            self.builder
+                .set_elements(inst, elements_per_partition(target));
+        }
+        if operands.any(|value| self.is_unknown(value)) {
+            self.builder.set_opaque(inst);
+        }
+    }
+
     /// An engine operation of the dialect with the given accesses.
-    pub(super) fn read_engine_op(&mut self, op: Op, operands: &[(Value, UseKind)]) {
+    pub(super) fn read_engine_op(
+        &mut self,
+        op: Op,
+        operands: &[(Value, UseKind)],
+    ) -> Option<InstId> {
         let engine = op
             .engine()
             .map_or(Engine::Other, |facts| engine_of(facts.engine));
-        if let Some(uses) = self.uses(op, operands) {
-            let inst = self.push(op, IrOp::Engine, engine, &uses);
-            self.read_order(op, inst);
-        }
+        let uses = self.uses(op, operands)?;
+        let inst = self.push(op, IrOp::Engine, engine, &uses);
+        let values = operands.iter().map(|&(value, _)| value);
+        self.read_work(inst, values.clone(), values.last());
+        self.read_order(op, inst);
+        Some(inst)
     }
 
     /// Tokens and the mark of an engine operation.

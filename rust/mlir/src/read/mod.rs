@@ -13,6 +13,9 @@
 //! * an operation with regions;
 //! * the allocation and the end of the life of a PSUM buffer, as markers.
 //!
+//! Where all accesses are asked for, SBUF and HBM count as PSUM does, and every operation with effects
+//! is an entry: see [`outside`].
+//!
 //! Everything else is transparent. What cannot be read is an error, and then there is no program:
 //! `[pto:dynamic-access]` where the cells are not known before run time, `[pto:view]` where the
 //! machine cannot address them.
@@ -24,6 +27,7 @@ mod class;
 mod instruction;
 mod layout;
 mod loops;
+mod outside;
 pub(crate) mod tile;
 mod view;
 
@@ -37,6 +41,7 @@ use crate::accessors::{effect, kind, space};
 use crate::diag::Message;
 use crate::handle::{Block, Key, Location, Op, Value};
 use class::{Class, Classes, Coverage};
+use outside::{Outside, elements_per_partition};
 use view::Buffers;
 
 /// How much a pass needs to know of the accesses.
@@ -46,6 +51,9 @@ pub(crate) enum Detail {
     Exact,
     /// Only the instructions and their tiles matter: an unknown access is no error.
     Instructions,
+    /// As exact; also the accesses of SBUF and HBM, as far as they are known, and an entry for every
+    /// operation with effects.
+    Memory,
 }
 
 /// A function that was read, with the way back from ids to MLIR.
@@ -115,6 +123,7 @@ pub(crate) fn read(function: Op, detail: Detail) -> Result<Reading, Vec<Message>
         ops: Vec::new(),
         classes: Classes::default(),
         buffers: Buffers::default(),
+        outside: Outside::default(),
         blocks: FxHashMap::default(),
         loops: loops::Loops::default(),
         block_handles: vec![entry],
@@ -143,6 +152,7 @@ struct Reader {
     ops: Vec<Op>,
     classes: Classes,
     buffers: Buffers,
+    outside: Outside,
     /// Blocks of regions with several of them, the only ones that branches name.
     blocks: FxHashMap<Key, BlockId>,
     loops: loops::Loops,
@@ -228,14 +238,14 @@ impl Reader {
                     true => UseKind::WriteZero,
                     false => UseKind::Write,
                 };
-                self.read_engine_op(op, &[(op.operand(1), written)]);
+                let _ = self.read_engine_op(op, &[(op.operand(1), written)]);
             }
             kind::COPY => {
                 let uses = [
                     (op.operand(0), UseKind::Read),
                     (op.operand(1), UseKind::Write),
                 ];
-                self.read_engine_op(op, &uses);
+                let _ = self.read_engine_op(op, &uses);
             }
             kind::EXPECT_EQ | kind::EXPECT_CLOSE => {
                 if let Some(uses) = self.uses(op, &[(op.operand(0), UseKind::Read)]) {
@@ -257,7 +267,10 @@ impl Reader {
             Class::Call => self.read_call(op),
             Class::Region(sort) => self.read_region(op, sort),
             Class::SpaceCast => self.check_space_cast(op),
-            Class::View | Class::Transparent => {}
+            Class::Transparent if self.detail == Detail::Memory => {
+                self.push(op, IrOp::Effects, Engine::Other, &[]);
+            }
+            Class::View | Class::Transparent | Class::Global => {}
             Class::Leaf(coverage) => self.read_by_effects(op, coverage),
         }
     }
@@ -292,9 +305,16 @@ impl Reader {
     /// An operation that is an instruction if it has effects on an operand in PSUM or SBUF.
     fn read_by_effects(&mut self, op: Op, coverage: Coverage) {
         let (mut reads, mut writes) = (Vec::new(), Vec::new());
-        let mut is_instruction = false;
+        let mut is_instruction = self.detail == Detail::Memory && self.has_effects(op);
         for (index, value) in op.operands().enumerate() {
             let memory = value.r#type().space();
+            if self.wants(memory) && op.operand_effects(index) & effect::FREE != 0 {
+                // The end of a life is in order with the accesses of its buffer only.
+                if let Some(alloc) = self.outside_alloc(value) {
+                    self.push(op, IrOp::Dealloc(alloc), Engine::Other, &[]);
+                    return;
+                }
+            }
             if memory != space::PSUM && memory != space::SBUF {
                 continue;
             }
@@ -305,6 +325,7 @@ impl Reader {
             }
             if effects & effect::FREE != 0 {
                 self.read_dealloc(op, value);
+                is_instruction &= self.detail != Detail::Memory;
             }
             let written = match coverage {
                 _ if effects & effect::WRITE == 0 => None,
@@ -328,6 +349,11 @@ impl Reader {
         }
     }
 
+    /// Whether `op` may do anything but compute. What ends a block stays where it is in any case.
+    fn has_effects(&self, op: Op) -> bool {
+        !op.is_effect_free() && !(op.next().is_none() && op.is_terminator())
+    }
+
     fn read_alloc(&mut self, op: Op) {
         let block = self.builder.block();
         match self.add_alloc(op, block) {
@@ -347,16 +373,31 @@ impl Reader {
         }
     }
 
-    /// The accesses of those of `operands` that lie in PSUM; `None` where one was reported.
+    /// The accesses of those of `operands` that lie in PSUM, or in another memory that was asked for;
+    /// `None` where one was reported.
     fn uses(&mut self, op: Op, operands: &[(Value, UseKind)]) -> Option<Vec<Use>> {
         let mut uses = Vec::with_capacity(operands.len());
         for &(value, kind) in operands {
-            if value.r#type().space() == space::PSUM {
+            let memory = value.r#type().space();
+            if memory == space::PSUM {
                 let access = self.access_or_report(op, value)?;
+                uses.push(Use { access, kind });
+            } else if self.wants(memory)
+                && let Some(access) = self.outside_access(value)
+            {
                 uses.push(Use { access, kind });
             }
         }
         Some(uses)
+    }
+
+    /// Whether `value` lies in a buffer that is not known, all memories being asked for.
+    fn is_unknown(&mut self, value: Value) -> bool {
+        match value.r#type().space() {
+            space::PSUM | space::NONE => false,
+            space::SBUF | space::HBM => self.outside_access(value).is_none(),
+            _ => true,
+        }
     }
 
     fn access_or_report(&mut self, op: Op, value: Value) -> Option<AccessId> {

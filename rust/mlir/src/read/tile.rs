@@ -184,7 +184,7 @@ impl TileReader {
             }
             Class::Call => self.push_uses(op, TileOp::Other, |_, _| Some(TileAccess::Change)),
             Class::Region(sort) => self.read_region(op, sort),
-            Class::View | Class::Transparent | Class::SpaceCast => {}
+            Class::View | Class::Transparent | Class::SpaceCast | Class::Global => {}
             Class::Leaf(coverage) => self.read_by_effects(op, coverage),
         }
     }

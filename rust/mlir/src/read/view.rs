@@ -42,6 +42,11 @@ pub(super) struct Buffers {
 }
 
 impl Buffers {
+    /// Enters the value of the allocation that was just added to the program.
+    pub(super) fn push_value(&mut self, value: Value) {
+        self.values.push(value);
+    }
+
     pub(super) fn into_values(self) -> Vec<Value> {
         self.values
     }
@@ -311,7 +316,7 @@ fn dynamic_view(value: Value) -> Problem {
 }
 
 /// The layout that the type of `value` tells, where all of it is static.
-fn static_layout(value: Value) -> Option<Layout> {
+pub(super) fn static_layout(value: Value) -> Option<Layout> {
     let r#type = value.r#type();
     let sizes = r#type.sizes()?;
     let (offset, strides) = r#type.strides(sizes.len())?;

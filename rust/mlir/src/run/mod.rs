@@ -99,6 +99,7 @@ impl Session<'_> {
             hazards: self.options.hazards.into(),
             tiles: self.options.tiles(),
             max_steps: self.options.max_steps,
+            times: self.options.stats.is_some(),
         };
         let (result, trace) = if self.options.is_looked_at() {
             let (result, trace) = record(code, *entry, inputs, config);

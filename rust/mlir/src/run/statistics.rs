@@ -26,7 +26,7 @@ fn as_json(result: &RunResult) -> Value {
         .collect();
     json!({
         "engines": engines,
-        "cycles": stats.cycles(),
+        "cycles": stats.cycles_in_all,
         "macs": stats.macs,
         "bytes_moved": stats.bytes_moved,
         "memsets": stats.memsets,
@@ -51,7 +51,7 @@ fn as_text(result: &RunResult) -> String {
     }
     let utilisation = format!("{:.1} %", 100.0 * stats.pe_utilisation());
     let totals: [(&str, String); 6] = [
-        ("cycles", stats.cycles().to_string()),
+        ("cycles", stats.cycles_in_all.to_string()),
         ("multiply-adds", stats.macs.to_string()),
         ("bytes moved", stats.bytes_moved.to_string()),
         ("memsets", stats.memsets.to_string()),

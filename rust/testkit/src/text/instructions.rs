@@ -11,6 +11,7 @@ use super::loops_around_block;
 use super::parse::{Parsed, Parser};
 
 const PE_ROWS: u32 = 128;
+const ELEMENT_BYTES: u32 = 4;
 
 /// What may follow the accesses of an instruction.
 #[derive(Default)]
@@ -39,8 +40,19 @@ impl<'a> Parser<'a> {
         let suffix = self.suffix()?;
         let engine = suffix.engine.unwrap_or(default_engine);
         let inst = self.builder.push(op, engine, &uses);
+        self.set_elements(inst, &uses);
         self.finish_instruction(inst, suffix);
         Ok(inst)
+    }
+
+    /// Elements of four bytes: those that are written, or else those of the first access.
+    fn set_elements(&mut self, inst: InstId, uses: &[Use]) {
+        let is_write = |used: &&Use| used.kind.writes();
+        if let Some(used) = uses.iter().find(is_write).or(uses.first()) {
+            let spans = self.builder.program().bytes(used.access).iter();
+            let bytes: u32 = spans.map(|span| span.len()).sum();
+            self.builder.set_elements(inst, bytes / ELEMENT_BYTES);
+        }
     }
 
     fn one_use(&mut self) -> Parsed<Use> {
@@ -90,6 +102,8 @@ impl<'a> Parser<'a> {
             self.at += 1;
             match word {
                 "from" if accumulates => spec.accumulator = Some(self.access()?),
+                "weights" => spec.stationary = Some(self.access()?),
+                "moving" => spec.moving = Some(self.access()?),
                 "tile" => spec.tile = Some(self.tile()?),
                 "acc" => spec.flags = Some(self.flags()?),
                 "region" => spec.zero_region = Some(self.number()?),

@@ -262,6 +262,14 @@ impl Printer<'_> {
         {
             _ = write!(text, " from {}", self.access(accumulator));
         }
+        let mut operands = self.program.uses(id).iter().skip(1);
+        if let Some(stationary) = matmul.stationary {
+            _ = write!(text, " weights {}", self.access(stationary));
+            operands.next();
+        }
+        if let Some(moving) = operands.next() {
+            _ = write!(text, " moving {}", self.access(moving.access));
+        }
         if let Some(tile) = matmul.tile {
             let (rows, cols, row, col) = (tile.rows, tile.cols, tile.row, tile.col);
             _ = write!(text, " tile({rows},{cols})@({row},{col})");

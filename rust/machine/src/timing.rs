@@ -1,0 +1,297 @@
+//! When instructions run: the engines side by side, each in the order in which it is given them.
+//!
+//! An instruction begins when its engine is free and everything it depends on is done: earlier ones that
+//! access common cells, one of them writing, the zero region of a matmul that opens a group (or, without
+//! flags, may come to open one) counting as written; in one quadrant of a bank, matmuls in another tile
+//! and the PE against all other engines; and makers of tokens. Code that no engine executes takes no
+//! time, waits for all before it, and all after it waits for it.
+//!
+//! The PE takes the cycles of its target for each column of the moving operand. Weights other than those
+//! it holds are loaded first, row by row; with fast weight load as soon as the matmul before streams.
+
+use std::collections::HashMap;
+
+use pto_ir::{Engine, Interval, Target, Tile};
+
+use crate::memory::BufferId;
+
+const ENGINES: usize = 5;
+
+/// A memory: what lies in different ones never meets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Memory {
+    /// PSUM, for buffers that have a place.
+    Psum,
+    /// One buffer, with the number that tells it from others in the same slot.
+    Buffer(BufferId, u64),
+}
+
+/// Cells of one memory: rows times ascending spans of columns.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Cells {
+    pub(crate) memory: Memory,
+    pub(crate) rows: Interval,
+    pub(crate) spans: Vec<(u64, u64)>,
+}
+
+impl Cells {
+    fn meets(&self, other: &Self) -> bool {
+        if !self.rows.overlaps(other.rows) {
+            return false;
+        }
+        let (mut own, mut its) = (self.spans.iter().peekable(), other.spans.iter().peekable());
+        while let (Some(left), Some(right)) = (own.peek(), its.peek()) {
+            if left.0 < right.1 && right.0 < left.1 {
+                return true;
+            }
+            if left.1 <= right.1 {
+                own.next();
+            } else {
+                its.next();
+            }
+        }
+        false
+    }
+}
+
+/// Cells that were seen before, by number.
+pub(crate) type Place = u32;
+
+/// What an instruction does to cells.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Touch {
+    Read,
+    Write,
+    /// By the PE, into the buffer with this number.
+    Accumulate(u64),
+    /// The zero region of a matmul.
+    Region,
+}
+
+/// Who uses a quadrant of a bank.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum User {
+    Pe(Option<Tile>),
+    Others,
+}
+
+/// An instruction of an engine.
+pub(crate) struct Issue<'a> {
+    pub(crate) engine: Engine,
+    /// Elements of each partition; columns of the moving operand.
+    pub(crate) elements: u64,
+    /// The weights, and the rows of the tile.
+    pub(crate) weights: Option<(Place, u32)>,
+    pub(crate) touches: &'a [(Place, Touch)],
+    /// Who it is, and its quadrants of banks.
+    pub(crate) user: User,
+    pub(crate) lanes: &'a [u32],
+    /// When the tokens it waits for are there.
+    pub(crate) tokens: u64,
+}
+
+#[derive(Debug, Default)]
+struct History {
+    meets: Vec<Place>,
+    written: u64,
+    read: u64,
+    /// The number of the last instruction that wrote some of it.
+    version: u64,
+    /// The buffer into exactly these cells of which the last write to any of them was a matmul.
+    open: Option<u64>,
+}
+
+/// The time that a run takes.
+#[derive(Debug)]
+pub(crate) struct Timeline {
+    target: &'static Target,
+    free: [u64; ENGINES],
+    /// When the last matmul began to stream, and the weights it used, with their version.
+    stream: u64,
+    weights: Option<(Place, u64)>,
+    barrier: u64,
+    end: u64,
+    issued: u64,
+    places: HashMap<Cells, Place>,
+    histories: Vec<History>,
+    by_memory: HashMap<Memory, Vec<(Cells, Place)>>,
+    lanes: HashMap<u32, Vec<(User, u64)>>,
+    /// By slot: when the token in it is there.
+    tokens: HashMap<usize, u64>,
+}
+
+impl Timeline {
+    pub(crate) fn new(target: &'static Target) -> Self {
+        Self {
+            target,
+            free: [0; ENGINES],
+            stream: 0,
+            weights: None,
+            barrier: 0,
+            end: 0,
+            issued: 0,
+            places: HashMap::new(),
+            histories: Vec::new(),
+            by_memory: HashMap::new(),
+            lanes: HashMap::new(),
+            tokens: HashMap::new(),
+        }
+    }
+
+    /// The cycle at which everything is done.
+    pub(crate) const fn end(&self) -> u64 {
+        self.end
+    }
+
+    /// The number of `cells`.
+    pub(crate) fn place(&mut self, cells: Cells) -> Place {
+        if let Some(&known) = self.places.get(&cells) {
+            return known;
+        }
+        let place = self.histories.len() as Place;
+        let neighbours = self.by_memory.entry(cells.memory).or_default();
+        let mut history = History {
+            meets: vec![place],
+            ..History::default()
+        };
+        for (other, number) in neighbours.iter() {
+            if cells.meets(other) {
+                history.meets.push(*number);
+                self.histories[*number as usize].meets.push(place);
+            }
+        }
+        neighbours.push((cells.clone(), place));
+        self.places.insert(cells, place);
+        self.histories.push(history);
+        // What was done to cells of a new place was done to those it meets.
+        place
+    }
+
+    /// Whether the last write to any cell of `place` was a matmul into exactly these cells of `buffer`.
+    pub(crate) fn continues_group(&self, place: Place, buffer: u64) -> bool {
+        self.histories[place as usize].open == Some(buffer)
+    }
+
+    /// Code that no engine executes.
+    pub(crate) fn barrier(&mut self) {
+        self.barrier = self.end;
+        self.weights = None;
+        self.histories
+            .iter_mut()
+            .for_each(|history| history.open = None);
+    }
+
+    /// When the token in this slot is there.
+    pub(crate) fn token(&self, slot: usize) -> u64 {
+        self.tokens.get(&slot).copied().unwrap_or(0)
+    }
+
+    /// The token in this slot is there at `done`.
+    pub(crate) fn set_token(&mut self, slot: usize, done: u64) {
+        self.tokens.insert(slot, done);
+    }
+
+    /// Runs one instruction; when it is done.
+    pub(crate) fn issue(&mut self, issue: &Issue<'_>) -> u64 {
+        let ready = self.ready(issue);
+        let engine = issue.engine as usize;
+        let done = match issue.engine {
+            Engine::Pe => self.matmul(issue, ready),
+            _ => self.free[engine].max(ready) + issue.elements * self.element_cycles(issue.engine),
+        };
+        self.free[engine] = done;
+        self.end = self.end.max(done);
+        self.issued += 1;
+        for &(place, touch) in issue.touches {
+            self.enter(place, touch, done);
+        }
+        for &lane in issue.lanes {
+            let users = self.lanes.entry(lane).or_default();
+            match users.iter_mut().find(|(user, _)| *user == issue.user) {
+                Some((_, last)) => *last = done.max(*last),
+                None => users.push((issue.user, done)),
+            }
+        }
+        done
+    }
+
+    fn element_cycles(&self, engine: Engine) -> u64 {
+        u64::from(match engine {
+            Engine::Pe => self.target.pe_column_cycles,
+            Engine::Vector => self.target.vector_element_cycles,
+            Engine::Scalar => self.target.scalar_element_cycles,
+            Engine::Gpsimd => self.target.gpsimd_element_cycles,
+            Engine::Dma => self.target.dma_element_cycles,
+            Engine::Other => 0,
+        })
+    }
+
+    /// When all that the instruction depends on is done.
+    fn ready(&self, issue: &Issue<'_>) -> u64 {
+        let mut ready = issue.tokens.max(self.barrier);
+        for &(place, touch) in issue.touches {
+            for &other in &self.histories[place as usize].meets {
+                let history = &self.histories[other as usize];
+                ready = ready.max(history.written);
+                if touch != Touch::Read {
+                    ready = ready.max(history.read);
+                }
+            }
+        }
+        for lane in issue.lanes {
+            let users = self.lanes.get(lane).into_iter().flatten();
+            let others = users.filter(|(user, _)| *user != issue.user);
+            ready = others.fold(ready, |ready, &(_, done)| ready.max(done));
+        }
+        ready
+    }
+
+    fn matmul(&mut self, issue: &Issue<'_>, ready: u64) -> u64 {
+        let free = self.free[Engine::Pe as usize];
+        let weights = issue
+            .weights
+            .map(|(place, rows)| ((place, self.version(place)), u64::from(rows)));
+        let stream = match weights {
+            Some((weights, _)) if self.weights == Some(weights) => free.max(ready),
+            _ => {
+                let rows = weights.map_or(0, |(_, rows)| rows);
+                let load = rows * u64::from(self.target.weight_row_cycles);
+                let is_hidden = self.target.fast_weight_load && self.weights.is_some();
+                let begin = if is_hidden { self.stream } else { free };
+                free.max(begin.max(ready) + load)
+            }
+        };
+        self.stream = stream;
+        self.weights = weights.map(|(weights, _)| weights);
+        stream + issue.elements * self.element_cycles(Engine::Pe)
+    }
+
+    /// The number of the last instruction that wrote a cell of `place`.
+    fn version(&self, place: Place) -> u64 {
+        let meets = self.histories[place as usize].meets.iter();
+        meets
+            .map(|&other| self.histories[other as usize].version)
+            .max()
+            .unwrap_or(0)
+    }
+
+    fn enter(&mut self, place: Place, touch: Touch, done: u64) {
+        let history = &mut self.histories[place as usize];
+        if touch == Touch::Read {
+            history.read = history.read.max(done);
+            return;
+        }
+        history.written = history.written.max(done);
+        if touch == Touch::Region {
+            return;
+        }
+        history.version = self.issued;
+        for index in 0..self.histories[place as usize].meets.len() {
+            let other = self.histories[place as usize].meets[index];
+            self.histories[other as usize].open = None;
+        }
+        if let Touch::Accumulate(buffer) = touch {
+            self.histories[place as usize].open = Some(buffer);
+        }
+    }
+}

@@ -1,0 +1,178 @@
+//! What instructions cost, and when they run if they are issued in a given order.
+//!
+//! Engines run side by side, each in its own order. An instruction begins when its engine is free
+//! and everything it waits for is done.
+
+use pto_ir::{Engine, InstId, Matmul, Program, Target};
+
+use super::graph::{Graph, Node, NodeId, Role};
+
+/// Engines of the machine, in the order in which ties are broken.
+pub(super) const ENGINES: [Engine; 5] = [
+    Engine::Pe,
+    Engine::Vector,
+    Engine::Scalar,
+    Engine::Gpsimd,
+    Engine::Dma,
+];
+
+/// Cycles that `inst` keeps its engine busy, without loading weights.
+pub(super) fn cycles(program: &Program, target: &Target, inst: InstId) -> u32 {
+    let entry = program.inst(inst);
+    let elements = match entry.matmul() {
+        Some(matmul) => {
+            let spans = program.bytes(matmul.dst).iter();
+            spans.map(|span| span.len()).sum::<u32>() / target.cell_bytes
+        }
+        None => entry.elements,
+    };
+    elements.saturating_mul(match entry.engine {
+        Engine::Pe => target.pe_column_cycles,
+        Engine::Vector => target.vector_element_cycles,
+        Engine::Scalar => target.scalar_element_cycles,
+        Engine::Gpsimd => target.gpsimd_element_cycles,
+        Engine::Dma => target.dma_element_cycles,
+        Engine::Other => 0,
+    })
+}
+
+/// Cycles of loading the weights of `matmul`.
+pub(super) fn load_cycles(target: &Target, matmul: &Matmul) -> u32 {
+    matmul.tile.map_or(target.pe_rows, |tile| tile.rows) * target.weight_row_cycles
+}
+
+/// The state of the engines.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Clock {
+    /// When each engine is done with what it was given.
+    free: [u64; ENGINES.len()],
+    /// When the moving operand of the last matmul began to stream, and its weights.
+    stream: u64,
+    weights: Option<u32>,
+    /// The end of the last barrier.
+    barrier: u64,
+    /// The end of what ends last.
+    end: u64,
+}
+
+impl Clock {
+    /// When `engine` could begin something that is ready at `ready`.
+    pub(super) fn start(&self, engine: Engine, ready: u64) -> u64 {
+        self.free[engine as usize].max(ready).max(self.barrier)
+    }
+
+    /// Issues `node`, all that it waits for being done at `ready`; when it is done.
+    pub(super) fn issue(&mut self, node: &Node, ready: u64, fast_weight_load: bool) -> u64 {
+        let ready = ready.max(self.barrier);
+        let done = match node.role {
+            Role::Free => ready,
+            Role::Barrier => {
+                self.barrier = self.end;
+                self.weights = None;
+                self.end
+            }
+            Role::Engine(Engine::Pe) => self.matmul(node, ready, fast_weight_load),
+            Role::Engine(Engine::Other) => ready,
+            Role::Engine(engine) => {
+                let done = self.start(engine, ready) + u64::from(node.cycles);
+                self.free[engine as usize] = done;
+                done
+            }
+        };
+        self.end = self.end.max(done);
+        done
+    }
+
+    /// Weights that are not there are loaded first: behind the streaming of the matmul before, where the
+    /// machine has a second set of weight registers, else after it.
+    fn matmul(&mut self, node: &Node, ready: u64, fast_weight_load: bool) -> u64 {
+        let free = self.free[Engine::Pe as usize];
+        let stream = if self.weights == Some(node.weights) {
+            free.max(ready)
+        } else {
+            let begin = match (fast_weight_load, self.weights) {
+                (true, Some(_)) => self.stream.max(ready),
+                _ => free.max(ready),
+            };
+            free.max(begin + u64::from(node.load))
+        };
+        self.stream = stream;
+        self.weights = Some(node.weights);
+        self.free[Engine::Pe as usize] = stream + u64::from(node.cycles);
+        self.free[Engine::Pe as usize]
+    }
+
+    /// The end of what ends last.
+    pub(super) const fn end(&self) -> u64 {
+        self.end
+    }
+}
+
+/// Runs the nodes of `order` from `clock` on. `ready` holds for each node when all that it waits for is
+/// done, as far as that was run.
+pub(super) fn run(
+    graph: &Graph,
+    order: impl IntoIterator<Item = NodeId>,
+    clock: &mut Clock,
+    ready: &mut [u64],
+    fast_weight_load: bool,
+) {
+    for node in order {
+        let done = clock.issue(
+            &graph.nodes[node as usize],
+            ready[node as usize],
+            fast_weight_load,
+        );
+        for &next in graph.successors(node) {
+            ready[next as usize] = ready[next as usize].max(done);
+        }
+    }
+}
+
+/// For each node of a segment the cycles from its begin to the end of the longest chain behind it,
+/// without loads of weights that may be hidden.
+pub(super) fn tails(graph: &Graph) -> Vec<u64> {
+    let mut tails = vec![0u64; graph.nodes.len()];
+    for index in (0..graph.nodes.len()).rev() {
+        let longest = graph
+            .successors(index as NodeId)
+            .iter()
+            .map(|&next| tails[next as usize])
+            .max();
+        tails[index] = longest.unwrap_or(0) + u64::from(graph.nodes[index].cycles);
+    }
+    tails
+}
+
+/// Cycles that no order of the block takes less than: for each segment the longest chain, and for each
+/// engine its work with the shortest way to it and from it.
+pub(super) fn lower_bound(graph: &Graph, tails: &[u64]) -> u64 {
+    let mut heads = vec![0u64; graph.nodes.len()];
+    let mut bound = 0;
+    for segment in &graph.segments {
+        let mut chain = 0;
+        let mut engines = [(u64::MAX, 0u64, u64::MAX); ENGINES.len()];
+        for node in segment.clone() {
+            let (head, index) = (heads[node as usize], node as usize);
+            let cycles = u64::from(graph.nodes[index].cycles);
+            for &next in graph.successors(node) {
+                heads[next as usize] = heads[next as usize].max(head + cycles);
+            }
+            chain = chain.max(head + tails[index]);
+            if let Role::Engine(engine) = graph.nodes[index].role
+                && let Some(entry) = engines.get_mut(engine as usize)
+            {
+                entry.0 = entry.0.min(head);
+                entry.1 += cycles;
+                entry.2 = entry.2.min(tails[index] - cycles);
+            }
+        }
+        let busiest = engines
+            .iter()
+            .filter(|&&(_, work, _)| work > 0)
+            .map(|&(head, work, tail)| head + work + tail)
+            .max();
+        bound += chain.max(busiest.unwrap_or(0));
+    }
+    bound
+}
