@@ -68,7 +68,7 @@ impl Random {
         (self.bits() % (2 * SMALL as u64 + 1)) as usize
     }
 
-    /// Random elements of `sizes`.
+    /// Random elements of `sizes`: a scalar each, so what has too many is for the caller to refuse.
     pub fn array(
         &mut self,
         element: ElementType,

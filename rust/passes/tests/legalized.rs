@@ -6,13 +6,16 @@
     reason = "a test stops at the first surprise"
 )]
 
-use pto_ir::{Program, Target};
-use pto_testkit::generate::exhaustive::scenes;
+use std::collections::BTreeSet;
+
+use pto_ir::{AccFlags, Program, Target};
+use pto_testkit::generate::exhaustive::{Reduction, Scene, Shard, scenes};
 use pto_testkit::generate::{Profile, Recipe, recipe, shrink};
 use pto_testkit::properties::{
-    Outcome, all_hold, any_order_is_right, collisions_of, is_accepted, is_stable, values_are_right,
-    without_panic,
+    Outcome, all_hold, any_order_is_right, collisions_of, is_accepted, is_stable, legalize,
+    values_are_right, without_panic,
 };
+use pto_testkit::text::print;
 
 const TARGETS: [&str; 3] = ["trn1", "trn2", "trn3"];
 
@@ -110,28 +113,110 @@ fn loops_and_branches() {
     });
 }
 
+/// Calls `visit` with every program of `length` instructions, for each target and place.
+fn small_programs(
+    length: usize,
+    reduction: Reduction,
+    shard: Shard,
+    mut visit: impl FnMut(&Program, &'static Target, &'static str),
+) {
+    for target in TARGETS.map(target) {
+        for scene in scenes(target) {
+            scene.programs(target, length, reduction, shard, |program| {
+                visit(program, target, scene.name);
+            });
+        }
+    }
+}
+
 #[test]
 fn every_small_program() {
-    // All of two instructions, and a part of those of three: `--example exhaustive` has no limit.
-    const STRIDE: u64 = 40;
+    // All of two instructions, and a part of those of three: `./x fuzz --exhaustive` does all of five.
+    const PART: Shard = Shard { index: 3, count: 8 };
     let (mut programs, mut right) = (0, 0);
-    for name in TARGETS {
-        let target = target(name);
-        for scene in scenes(target) {
-            for (length, stride) in [(1, 1), (2, 1), (3, STRIDE)] {
-                programs += scene.programs(target, length, 0..u64::MAX, stride, |program| {
-                    match without_panic(program, || values_are_right(program, target, 0)) {
-                        Ok(Outcome::Right) => right += 1,
-                        Ok(_) => {}
-                        Err(what) => panic!("{name}, {}: {what}", scene.name),
-                    }
-                });
+    for (length, shard) in [(1, Shard::ALL), (2, Shard::ALL), (3, PART)] {
+        small_programs(length, Reduction::Full, shard, |program, target, scene| {
+            programs += 1;
+            match without_panic(program, || values_are_right(program, target, 0)) {
+                Ok(Outcome::Right) => right += 1,
+                Ok(_) => {}
+                Err(what) => panic!("{}, {scene}: {what}", target.name),
             }
-        }
+        });
     }
     println!("{programs} programs, {right} legalized and right");
     assert!(
         right > 10_000 && right > programs / 2,
         "{right} of {programs}"
     );
+}
+
+/// What legalization does with a program, without its reads: the flags in program order, and how many
+/// memsets it adds.
+fn decisions(program: &Program, target: &'static Target) -> String {
+    let plan = match legalize(program, target) {
+        Ok((plan, _)) => plan,
+        Err(diags) => return diags[0].tag.to_owned(),
+    };
+    let bytes = plan
+        .acc
+        .iter()
+        .map(|edit| (edit.flags.map(AccFlags::byte), edit.zero_region));
+    format!(
+        "{:?}, {} memsets",
+        bytes.collect::<Vec<_>>(),
+        plan.memsets.len()
+    )
+}
+
+#[test]
+fn reductions_of_small_programs_lose_no_decision() {
+    // Programs that are left out are like another of as many instructions or fewer.
+    let mut seen = [Reduction::None, Reduction::Full].map(|reduction| {
+        let mut seen = BTreeSet::new();
+        let mut count = 0;
+        for length in 1..=2 {
+            small_programs(length, reduction, Shard::ALL, |program, target, scene| {
+                count += 1;
+                seen.insert(format!(
+                    "{}, {scene}: {}",
+                    target.name,
+                    decisions(program, target)
+                ));
+            });
+        }
+        (seen, count)
+    });
+    let [(all, programs), (some, representatives)] = &mut seen;
+    assert!(
+        *representatives * 3 < *programs,
+        "{representatives} of {programs}"
+    );
+    let lost: Vec<_> = all.difference(some).collect();
+    assert!(lost.is_empty(), "{lost:#?}");
+    assert!(all.len() > 100, "only {} different decisions", all.len());
+}
+
+#[test]
+fn small_programs_are_the_same_to_trn1_and_trn2() {
+    // What tells the two apart, tiles of 32 rows and the last quadrant alone, no small program has.
+    let [older, newer] = ["trn1", "trn2"].map(target);
+    for (old, new) in scenes(older).iter().zip(&scenes(newer)) {
+        for length in 1..=2 {
+            let results = |scene: &Scene, target: &'static Target| {
+                let mut all = Vec::new();
+                scene.programs(target, length, Reduction::Full, Shard::ALL, |program| {
+                    let result = legalize(program, target)
+                        .map(|(_, after)| print(&after))
+                        .map_err(|diags| diags[0].tag);
+                    all.push((print(program), result));
+                });
+                all
+            };
+            let (before, after) = (results(old, older), results(new, newer));
+            assert_eq!(before.len(), after.len());
+            let first = before.iter().zip(&after).find(|(old, new)| old != new);
+            assert_eq!(first, None, "{}", old.name);
+        }
+    }
 }

@@ -2,7 +2,10 @@
 
 #![allow(clippy::expect_used, reason = "a test stops at the first surprise")]
 
+use std::collections::BTreeSet;
+
 use pto_ir::{Op, Program, Target};
+use pto_testkit::generate::exhaustive::{Reduction, Shard};
 use pto_testkit::generate::large::{Layout, mlir, program};
 use pto_testkit::generate::{Profile, exhaustive, recipe, shrink};
 use pto_testkit::oracle::{Model, judge};
@@ -82,13 +85,37 @@ fn random_programs_print_and_parse() {
 
 #[test]
 fn small_programs_are_counted_and_differ() {
-    for scene in exhaustive::scenes(target("trn2")) {
-        let mut texts = std::collections::BTreeSet::new();
-        let count = scene.programs(target("trn2"), 1, 0..u64::MAX, 1, |program| {
-            texts.insert(print(program));
-        });
-        assert_eq!(texts.len() as u64, count, "{}", scene.name);
-        assert!(count >= 6, "{}", scene.name);
+    let target = target("trn2");
+    for scene in exhaustive::scenes(target) {
+        for reduction in [Reduction::None, Reduction::Full] {
+            let mut texts = BTreeSet::new();
+            scene.programs(target, 2, reduction, Shard::ALL, |program| {
+                texts.insert(print(program));
+            });
+            let count = scene.count(2, reduction, Shard::ALL);
+            assert_eq!(texts.len() as u64, count, "{}", scene.name);
+            assert!(count >= 50, "{}", scene.name);
+        }
+    }
+}
+
+#[test]
+fn shards_of_small_programs_are_disjoint_and_everything() {
+    let target = target("trn3");
+    for scene in exhaustive::scenes(target) {
+        let texts = |shard| {
+            let mut texts = Vec::new();
+            scene.programs(target, 2, Reduction::Full, shard, |program| {
+                texts.push(print(program));
+            });
+            texts
+        };
+        let shards = (0..5).map(|index| texts(Shard { index, count: 5 }));
+        let mut together: Vec<_> = shards.flatten().collect();
+        let mut all = texts(Shard::ALL);
+        together.sort_unstable();
+        all.sort_unstable();
+        assert_eq!(together, all, "{}", scene.name);
     }
 }
 

@@ -147,11 +147,9 @@ impl Machine<'_> {
                 .fold(1u64, |len, size| len.saturating_mul(size.unwrap_or(0)));
             let buffer = match &global.contents {
                 None => self.memory.allocate(kind, len, global.site)?,
-                Some(contents) => {
-                    let width = kind.element.bytes();
-                    let bytes = expand(contents, len as usize * width, width);
-                    self.memory.allocate_filled(kind, bytes, global.site)
-                }
+                Some(contents) => self
+                    .memory
+                    .allocate_filled(kind, len, contents, global.site)?,
             };
             self.globals.push(buffer);
         }
@@ -345,14 +343,6 @@ fn shape(sizes: &[Option<u64>]) -> String {
     let size = |size: &Option<u64>| size.map_or("?".into(), |size| size.to_string());
     let sizes: Vec<String> = sizes.iter().map(size).collect();
     format!("[{}]", sizes.join(", "))
-}
-
-/// `contents`, repeated to `len` bytes if it is one element.
-fn expand(contents: &[u8], len: usize, width: usize) -> Vec<u8> {
-    if contents.len() == width {
-        return contents.iter().copied().cycle().take(len).collect();
-    }
-    contents.to_vec()
 }
 
 fn input_report(number: usize, expected: &str, site: SiteId) -> Box<Report> {

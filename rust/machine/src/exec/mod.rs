@@ -26,6 +26,7 @@ pub use tiles::TileConfig;
 use crate::code::{Code, EngineOp, FuncId, Inst, ScalarSlot, Slot, ViewSlot};
 use crate::concurrency::Queue;
 use crate::hazards::HazardPolicy;
+pub use crate::memory::MEMORY_LIMIT;
 use crate::memory::{BufferId, Memory, View};
 use crate::pe::PeArray;
 use crate::psum::{Meanings, Psum};

@@ -74,7 +74,7 @@ pub(crate) enum Storage {
 
 /// Bytes that all buffers may take together. Far above what a kernel needs, and low enough that a
 /// mistaken shape ends in a message and not in the machine's exhaustion.
-const MEMORY_LIMIT: u64 = 8 << 30;
+pub const MEMORY_LIMIT: u64 = 8 << 30;
 
 /// Bytes allocated before unreachable buffers are looked for.
 const COLLECT_AFTER: u64 = 64 << 20;
@@ -109,22 +109,38 @@ impl Memory {
     pub(crate) fn allocate(&mut self, kind: Kind, len: u64, site: SiteId) -> Outcome<BufferId> {
         let width = kind.element.bytes();
         let bytes = len.saturating_mul(width as u64);
-        let host = (self.live_bytes.saturating_add(bytes) <= MEMORY_LIMIT)
+        let host = self
+            .has_room(bytes)
             .then(|| HostBuffer::new(len as usize, width))
             .flatten()
             .ok_or_else(|| out_of_memory(bytes, site))?;
         Ok(self.insert(kind, Storage::Host(host), site))
     }
 
-    /// A buffer of the packed elements `contents`.
+    /// A buffer of `len` elements that hold the packed elements `contents`, repeated if it is one.
     pub(crate) fn allocate_filled(
         &mut self,
         kind: Kind,
-        contents: Vec<u8>,
+        len: u64,
+        contents: &[u8],
         site: SiteId,
-    ) -> BufferId {
-        let host = HostBuffer::with_contents(contents, kind.element.bytes());
-        self.insert(kind, Storage::Host(host), site)
+    ) -> Outcome<BufferId> {
+        let width = kind.element.bytes();
+        let bytes = len.saturating_mul(width as u64);
+        if !self.has_room(bytes) {
+            return Err(out_of_memory(bytes, site));
+        }
+        let contents = if contents.len() == width {
+            contents.repeat(len as usize)
+        } else {
+            contents.to_vec()
+        };
+        let host = HostBuffer::with_contents(contents, width);
+        Ok(self.insert(kind, Storage::Host(host), site))
+    }
+
+    fn has_room(&self, bytes: u64) -> bool {
+        self.live_bytes.saturating_add(bytes) <= MEMORY_LIMIT
     }
 
     /// A PSUM buffer of `rows` partitions with `columns` fresh cells each.

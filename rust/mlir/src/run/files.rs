@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use pto_machine::code::{Code, ElementType, FuncId, Param, Space, ValueType};
-use pto_machine::exec::{Array, Input, RunResult, TILE_WORD, Value};
+use pto_machine::exec::{Array, Input, MEMORY_LIMIT, RunResult, TILE_WORD, Value};
 use pto_machine::npy::{self, Dtype, Kind};
 use pto_machine::random::Random;
 use pto_machine::report::{Report, SiteId};
@@ -18,12 +18,16 @@ pub(super) fn inputs(
     options: &Options,
 ) -> Result<Vec<Input>, Box<Report>> {
     let func = code.func(entry);
+    if !func.has_body {
+        return Ok(Vec::new()); // the run says so
+    }
     let mut random = Random::new(options.seed);
+    let mut room = MEMORY_LIMIT;
     let mut inputs: Vec<Input> = func
         .params
         .iter()
         .map(|param| match options.random_inputs {
-            true => random_input(param, &mut random, options),
+            true => random_input(param, &mut random, &mut room, options),
             false => Input::Undefined,
         })
         .collect();
@@ -39,15 +43,23 @@ pub(super) fn inputs(
     Ok(inputs)
 }
 
-fn random_input(param: &Param, random: &mut Random, options: &Options) -> Input {
+/// A random value of `param`. What does not fit into `room`, the bytes left for arguments, is left
+/// undefined: allocating it is what says so, with the place of the function.
+fn random_input(param: &Param, random: &mut Random, room: &mut u64, options: &Options) -> Input {
     let distribution = options.dist.into();
     match &param.ty {
         ValueType::Scalar(element) => Input::Scalar(random.value(*element, distribution)),
         ValueType::View(ty) if !(ty.space == Space::Psum && param.is_fresh) => {
             let sizes: Option<Vec<u64>> = ty.sizes.iter().copied().collect();
-            sizes.map_or(Input::Undefined, |sizes| {
-                random.array(ty.element, &sizes, distribution)
-            })
+            let width = ty.element.bytes() as u64;
+            let bytes = |sizes: &[u64]| sizes.iter().fold(width, |a, &b| a.saturating_mul(b));
+            match sizes {
+                Some(sizes) if bytes(&sizes) <= *room => {
+                    *room -= bytes(&sizes);
+                    random.array(ty.element, &sizes, distribution)
+                }
+                _ => Input::Undefined,
+            }
         }
         _ => Input::Undefined,
     }
