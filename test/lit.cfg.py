@@ -36,6 +36,7 @@ config.substitutions += [
     ("%cmake", config.cmake),
     ("%cargo", config.cargo),
     ("%source_dir", config.pto_source_dir),
+    ("%build_dir", config.pto_binary_dir),
     ("%tablegen_include", config.tablegen_include),
     # Makes each case of a test once for every variant of the matmul.
     (

@@ -32,6 +32,13 @@ impl Source for fastrand::Rng {
 #[derive(Debug)]
 pub struct Listed<'a>(std::slice::Iter<'a, u32>);
 
+impl<'a> Listed<'a> {
+    /// The choices of `list`, each a fraction of 2^32.
+    pub fn new(list: &'a [u32]) -> Self {
+        Self(list.iter())
+    }
+}
+
 impl Source for Listed<'_> {
     fn below(&mut self, count: u32) -> u32 {
         let raw = self.0.next().copied().unwrap_or(0);
@@ -79,7 +86,7 @@ impl Profile {
 pub fn strategy(target: &'static Target, profile: Profile) -> impl Strategy<Value = Recipe> {
     let choices = proptest::collection::vec(any::<u32>(), 0..400);
     (choices, Just(profile))
-        .prop_map(move |(choices, profile)| recipe(&mut Listed(choices.iter()), target, profile))
+        .prop_map(move |(choices, profile)| recipe(&mut Listed::new(&choices), target, profile))
 }
 
 /// Draws a recipe.
