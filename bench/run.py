@@ -7,6 +7,7 @@ a bar is missed, 2 where a tool is missing. Some rows take a minute; progress go
 
 import argparse
 import json
+import os
 import resource
 import subprocess
 import sys
@@ -24,6 +25,7 @@ PASSES = {
     "alloc": "pto-alloc-psum",
     "schedule": "pto-schedule",
 }
+GROUPS = ["passes", "verify", "tiles", "front", "pipeline", "validate", "threads", "in-process", "symbolic", "machine", "clusters"]
 
 
 @dataclass
@@ -52,16 +54,17 @@ def progress(message):
 class PassTimes:
     """Seconds of parsing, printing and each pass, from one run of pto-opt on one file."""
 
-    def __init__(self, pto_opt, file, passes, target="trn2"):
-        pipeline = ",".join(f"{PASSES[name]}{{target={target}}}" for name in passes)
-        rows = self.rows(pto_opt, file, f"func.func({pipeline})")
+    def __init__(self, pto_opt, file, passes, target="trn2", options="", on="func.func", threads=False):
+        pipeline = ",".join(f"{PASSES[name]}{{target={target} {options}}}" for name in passes)
+        anchored = pipeline if on == "builtin.module" else f"{on}({pipeline})"
+        rows = self.rows(pto_opt, file, anchored, threads=threads)
         self.passes = {name: self.duration(rows, name) for name in passes}
 
-    def rows(self, pto_opt, file, pipeline, output="/dev/null"):
+    def rows(self, pto_opt, file, pipeline, output="/dev/null", threads=False):
         """Seconds of each row of the timing report; takes parsing, printing and memory from it."""
         command = [
             pto_opt, file, f"--pass-pipeline=builtin.module({pipeline})",
-            "--mlir-disable-threading", "--verify-each=false", "--mlir-timing",
+            f"--mlir-disable-threading={not threads}".lower(), "--verify-each=false", "--mlir-timing",
             "--mlir-timing-display=list", "--mlir-output-format=json", "-o", output,
         ]  # fmt: skip
         before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
@@ -185,6 +188,8 @@ def measure_pipeline(pto_opt, folder):
     # What comes out is what would be parsed and printed.
     frame = PipelineTimes(pto_opt, result).frame
     yield Bar("pipeline / (parse + print of the result), linalg to 100k", run.work / frame, 0.5)
+
+
 def measure_front(pto_opt, folder):
     for mix in ("bank", "packed"):
         runs = {}
@@ -202,6 +207,46 @@ def measure_front(pto_opt, folder):
             detail = f"{work * 1e4:.0f} ns a matmul, {work / small.frame:.3f} of parse + print"
             figure = large.total(name) / work
             yield Bar(f"{PASSES[name]}, time(1M) / time(100k), {mix}", figure, 15, detail=detail)
+
+
+def measure_validate(pto_opt, folder):
+    for mix in ("bank", "packed"):
+        progress(f"validate 100000 matmuls, {mix} mix")
+        file = folder / f"validate-{mix}.mlir"
+        with file.open("w") as out:
+            generate.generate(out, 100_000, mix, mean=5)
+        figures = []
+        for _ in range(5):
+            alone = PassTimes(pto_opt, file, ["legalize"]).total("legalize")
+            both = PassTimes(pto_opt, file, ["legalize"], options="validate").total("legalize")
+            figures.append((both - alone) / alone)
+        yield Bar(f"validate / legalize, 100k, {mix}", min(figures), 10)
+
+
+def measure_threads(pto_opt, folder):
+    """One pass over many functions; on the module, so that its time is the time until all are done."""
+    progress("legalize 200000 matmuls in 64 functions, with and without threads")
+    file = folder / "functions.mlir"
+    with file.open("w") as out:
+        generate.generate(out, 200_000, "packed", functions=64, mean=5)
+    runs = {
+        threads: min(
+            PassTimes(pto_opt, file, ["legalize"], on="builtin.module", threads=threads).total("legalize")
+            for _ in range(5)
+        )
+        for threads in (False, True)
+    }
+    cores = len(os.sched_getaffinity(0))
+    yield Bar(
+        "one thread / all threads, legalize, 64 functions", runs[False] / runs[True], 1.4,
+        at_least=True, detail=f"{cores} cores, {runs[False] * 1e3:.0f} ms / {runs[True] * 1e3:.0f} ms",
+    )  # fmt: skip
+
+
+def measure_in_process(arguments):
+    """Built in memory, without text, as a compiler that embeds the passes would."""
+    progress("5000000 matmuls built and legalized in one process")
+    yield from rows_of([arguments.build_dir / "bin" / "pto-large-module", "5000000", "--json"])
 
 
 def rows_of(command):
@@ -227,6 +272,11 @@ def measure_machine(folder, arguments):
     yield from rows_of([*tosa, "--work-dir", folder])
 
 
+def measure_symbolic():
+    progress("symbolic validation against the interpreter, on programs of the fuzzer")
+    yield from rows_of(["cargo", "bench", "--quiet", "-p", "pto-testkit", "--bench", "symbolic", "--", "--json"])
+
+
 def measure_clusters():
     progress("clustering against all pairs")
     yield from rows_of(["cargo", "bench", "--quiet", "-p", "pto-passes", "--bench", "clusters"])
@@ -235,8 +285,7 @@ def measure_clusters():
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
     parser.add_argument("--build-dir", type=Path, default=ROOT / "build")
-    names = ["passes", "verify", "tiles", "front", "pipeline", "machine", "clusters"]
-    parser.add_argument("--only", choices=names, action="append")
+    parser.add_argument("--only", choices=GROUPS, action="append")
     arguments = parser.parse_args()
     arguments.build_dir = arguments.build_dir.resolve()
     pto_opt = arguments.build_dir / "bin" / "pto-opt"
@@ -252,6 +301,10 @@ def main():
             "tiles": lambda: measure_tiles(pto_opt, folder),
             "pipeline": lambda: measure_pipeline(pto_opt, folder),
             "front": lambda: measure_front(pto_opt, folder),
+            "validate": lambda: measure_validate(pto_opt, folder),
+            "threads": lambda: measure_threads(pto_opt, folder),
+            "in-process": lambda: measure_in_process(arguments),
+            "symbolic": measure_symbolic,
             "machine": lambda: measure_machine(folder, arguments),
             "clusters": measure_clusters,
         }

@@ -8,7 +8,7 @@ use pto_machine::npy::Array;
 /// # Errors
 ///
 /// What does not hold.
-pub fn check(bytes: &[u8]) -> Result<(), String> {
+pub(crate) fn check(bytes: &[u8]) -> Result<(), String> {
     let Ok(array) = Array::read(bytes) else {
         return Ok(());
     };

@@ -1,6 +1,7 @@
 //! Random and exhaustive programs against the oracle.
 
 use pto_ir::{Diag, Program, Target};
+use pto_testkit::generate::exhaustive::{Reduction, Shard, scenes};
 use pto_testkit::generate::{self, Profile};
 use pto_testkit::oracle::reference::Fault;
 use pto_testkit::oracle::{Model, judge};
@@ -177,22 +178,28 @@ fn loops_and_branches() {
     }
 }
 
-/// All programs of two instructions over two buffers, and a share of those of three. More with
-/// `PTO_LENGTH` and `PTO_STRIDE` (every how many-th program of the longer ones).
+/// All programs of two instructions over two buffers, and a share of those of three; also those that
+/// are like another up to symmetry. More with `PTO_LENGTH` and `PTO_SHARES` (of the longer ones one share
+/// in so many).
 #[test]
 fn all_small_programs() {
     let setting = |name: &str, default| {
         let text = std::env::var(name).ok();
         text.and_then(|n| n.parse().ok()).unwrap_or(default)
     };
-    let (longest, stride) = (setting("PTO_LENGTH", 3), setting("PTO_STRIDE", 40));
+    let (longest, shares) = (setting("PTO_LENGTH", 3), setting("PTO_SHARES", 40));
     for name in ["trn2", "trn3"] {
         let target = target(name);
-        for scene in generate::exhaustive::scenes(target) {
+        for scene in scenes(target) {
             for length in 1..=longest {
-                let stride = if length < 3 { 1 } else { stride };
-                let all = 0..u64::MAX;
-                let count = scene.programs(target, length as usize, all, stride, |program| {
+                let shard = Shard {
+                    index: 0,
+                    count: if length < 3 { 1 } else { shares },
+                };
+                let mut count = 0;
+                let length = length as usize;
+                scene.programs(target, length, Reduction::None, shard, |program| {
+                    count += 1;
                     let (outcome, reason) = examine(program, target, 1);
                     assert!(
                         outcome != Outcome::Wrong,
