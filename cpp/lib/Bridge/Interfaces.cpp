@@ -36,10 +36,14 @@ bool ptoCallGetPsumBanks(MlirOperation call, uint32_t *mask) {
 
 bool ptoLoopGetTripCount(MlirOperation op, uint64_t *trips) {
   if (auto loop = dyn_cast<affine::AffineForOp>(unwrap(op))) {
-    if (!loop.hasConstantBounds())
+    int64_t step = loop.getStepAsInt();
+    if (!loop.hasConstantBounds() || step <= 0)
       return false;
-    int64_t span = loop.getConstantUpperBound() - loop.getConstantLowerBound();
-    *trips = span <= 0 ? 0 : llvm::divideCeil(span, loop.getStepAsInt());
+    int64_t lower = loop.getConstantLowerBound();
+    int64_t upper = loop.getConstantUpperBound();
+    // Unsigned: the bounds may be further apart than a signed number says.
+    uint64_t span = lower < upper ? uint64_t(upper) - uint64_t(lower) : 0;
+    *trips = llvm::divideCeil(span, uint64_t(step));
     return true;
   }
   auto loop = dyn_cast<LoopLikeOpInterface>(unwrap(op));
