@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 
 use pto_ir::{Program, Target};
 use pto_machine::code::Code;
-use pto_machine::exec::{Config, DEFAULT_MAX_STEPS, Extent, run};
+use pto_machine::exec::{Config, DEFAULT_MAX_STEPS, Extent, TileConfig, run};
 use pto_machine::hazards::HazardPolicy;
 use pto_machine::psum::{Meanings, StartModel};
 use pto_passes::validate;
@@ -76,6 +76,7 @@ fn numeric(case: &Case) {
             },
             extent,
             hazards: HazardPolicy::Off,
+            tiles: TileConfig::default(),
             max_steps: DEFAULT_MAX_STEPS,
         };
         let inputs = translate::inputs(&case.after);

@@ -2,7 +2,8 @@
 //! of its own, so that sums are exact and tell which list of contributions they are of.
 
 use pto_ir::{
-    Access, AccessId, Alloc, AllocId, Engine, Interval, Matmul, Op, Origin, Program, Target, UseKind,
+    Access, AccessId, Alloc, AllocId, Engine, Interval, Matmul, Op, Origin, Program, Target,
+    UseKind,
 };
 use pto_machine::code::{
     Allocate, Code, ElementType, EngineOp, FuncBuilder, Index, Inst, MatmulOp, Param, Slot, Space,
@@ -41,7 +42,11 @@ pub(crate) struct Translation<'a> {
 
 impl<'a> Translation<'a> {
     /// `None` where the program has something that straight-line code cannot say.
-    pub(crate) fn of(program: &'a Program, steps: &[Step], target: &Target) -> Option<(Code, Self)> {
+    pub(crate) fn of(
+        program: &'a Program,
+        steps: &[Step],
+        target: &Target,
+    ) -> Option<(Code, Self)> {
         let mut builder = FuncBuilder::new("main", SiteId::NONE);
         let views: Vec<ViewSlot> = program.allocs().iter().map(|_| builder.view()).collect();
         for (alloc, &slot) in program.allocs().iter().zip(&views) {
