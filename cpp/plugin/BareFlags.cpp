@@ -63,7 +63,7 @@ void mlir::pto::registerBareFlags() {
        {"pto-pipeline", "pto-bufferize", "convert-linalg-to-pto",
         "pto-alloc-psum", "pto-order-column-tiles", "pto-schedule",
         "pto-mark-first", "pto-reset-acc", "pto-legalize-acc", "pto-verify-acc",
-        "pto-validate-against"}) {
+        "pto-validate-against", "pto-print-psum", "pto-dump-deps"}) {
     const PassRegistryEntry *info = lookup(name);
     if (!info || cl::getRegisteredOptions().count(name))
       continue;

@@ -11,6 +11,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "PTO/Bridge/Bridge.h"
+#include "PTO/IR/PTOAttributes.h"
+#include "PTO/IR/PTODialect.h"
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/Remarks.h"
 #include "mlir/IR/SymbolTable.h"
@@ -18,6 +20,15 @@
 
 using namespace mlir;
 namespace bridge = pto_rust;
+
+std::string mlir::pto::getTargetName(Operation *function, StringRef option) {
+  if (!option.empty())
+    return option.str();
+  for (Operation *op = function; op; op = op->getParentOp())
+    if (auto target = op->getAttrOfType<TargetAttr>("pto.target"))
+      return stringifyTargetKind(target.getValue()).str();
+  return {};
+}
 
 std::string mlir::pto::validateOptions(bridge::Pass pass,
                                        const bridge::Options &options) {

@@ -12,13 +12,14 @@
 
 #include "PTO/Transforms/Passes.h"
 #include "PTO/Bridge/Bridge.h"
-#include "PTO/IR/PTOAttributes.h"
 #include "PTO/IR/PTODialect.h"
 #include "Roots.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/IR/Threading.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/raw_ostream.h"
 
 namespace mlir::pto {
 #define GEN_PASS_DEF_PTOORDERCOLUMNTILES
@@ -28,6 +29,8 @@ namespace mlir::pto {
 #define GEN_PASS_DEF_PTOVERIFYACC
 #define GEN_PASS_DEF_PTOALLOCPSUM
 #define GEN_PASS_DEF_PTOSCHEDULE
+#define GEN_PASS_DEF_PTOPRINTPSUM
+#define GEN_PASS_DEF_PTODUMPDEPS
 #include "PTO/Transforms/Passes.h.inc"
 } // namespace mlir::pto
 
@@ -46,13 +49,8 @@ SmallVector<Operation *> mlir::pto::getFunctions(Operation *root) {
   return functions;
 }
 
-std::string mlir::pto::getTarget(Operation *function, StringRef option) {
-  if (!option.empty())
-    return option.str();
-  for (Operation *op = function; op; op = op->getParentOp())
-    if (auto target = op->getAttrOfType<TargetAttr>("pto.target"))
-      return stringifyTargetKind(target.getValue()).str();
-  return {};
+static StringRef toStringRef(const rust::String &text) {
+  return StringRef(text.data(), text.size());
 }
 
 namespace {
@@ -78,8 +76,9 @@ template <typename Derived, typename Base> struct RustPass : Base {
     std::vector<PassResult> results(functions.size());
     parallelFor(root->getContext(), 0, functions.size(), [&](size_t index) {
       Operation *function = functions[index];
-      results[index] = runOnFunction(
-          Derived::kind, function, getTarget(function, this->target), options);
+      results[index] =
+          runOnFunction(Derived::kind, function,
+                        getTargetName(function, this->target), options);
     });
     // Printed in the order of the functions, whatever thread they ran on.
     std::string category = ("pto." + this->getArgument().drop_front(4)).str();
@@ -91,6 +90,7 @@ template <typename Derived, typename Base> struct RustPass : Base {
       if (result.outcome.failed)
         this->signalPassFailure();
     }
+    derived().show(results);
     if (!changed)
       this->markAllAnalysesPreserved();
   }
@@ -102,6 +102,9 @@ template <typename Derived, typename Base> struct RustPass : Base {
   }
 
   void count(const bridge::Outcome &outcome) {}
+
+  /// For analyses: hands on what they found, function by function.
+  void show(ArrayRef<PassResult> results) {}
 
 private:
   Derived &derived() { return static_cast<Derived &>(*this); }
@@ -213,6 +216,61 @@ struct Schedule
 
   void count(const bridge::Outcome &outcome) {
     numReordered += outcome.reordered;
+  }
+};
+
+struct PrintPsum
+    : RustPass<PrintPsum, mlir::pto::impl::PTOPrintPsumBase<PrintPsum>> {
+  using RustPass::RustPass;
+  static constexpr bridge::Pass kind = bridge::Pass::PrintPsum;
+
+  void show(ArrayRef<PassResult> results) {
+    for (const PassResult &result : results)
+      llvm::errs() << toStringRef(result.outcome.text);
+  }
+};
+
+struct DumpDeps
+    : RustPass<DumpDeps, mlir::pto::impl::PTODumpDepsBase<DumpDeps>> {
+  using RustPass::RustPass;
+  static constexpr bridge::Pass kind = bridge::Pass::DumpDeps;
+
+  /// A value that is no list of options is the name of the file.
+  LogicalResult initializeOptions(
+      StringRef options,
+      function_ref<LogicalResult(const Twine &)> errorHandler) override {
+    std::string text = options.str();
+    if (!options.empty() && !options.contains('='))
+      text = "file=" + text;
+    return RustPass::initializeOptions(text, errorHandler);
+  }
+
+  /// All functions are one graph in one file.
+  void show(ArrayRef<PassResult> results) {
+    Operation *root = getOperation();
+    if (root->getParentOp()) {
+      root->emitError("pto-dump-deps: expected to run on the whole module, for "
+                      "which it writes one file, found that it runs on a part "
+                      "of it [pto:dump-deps]");
+      return signalPassFailure();
+    }
+    std::error_code problem;
+    llvm::raw_fd_ostream stream(file, problem, llvm::sys::fs::OF_Text);
+    if (!problem) {
+      stream << "digraph pto {\nnode [shape=box style=filled "
+                "fontname=monospace];\n";
+      for (const PassResult &result : results)
+        stream << toStringRef(result.outcome.text);
+      stream << "}\n";
+      stream.flush();
+      problem = stream.error();
+      stream.clear_error();
+    }
+    if (problem) {
+      root->emitError("pto-dump-deps: ")
+          << file.getValue() << ": " << problem.message() << " [pto:dump-deps]";
+      signalPassFailure();
+    }
   }
 };
 } // namespace

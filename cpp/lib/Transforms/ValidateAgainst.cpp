@@ -100,8 +100,8 @@ struct ValidateAgainst
     parallelFor(root->getContext(), 0, functions.size(), [&](size_t index) {
       Operation *function = functions[index];
       if (partners[index])
-        results[index] = compareFunctions(partners[index], function,
-                                          getTarget(function, target), sticky);
+        results[index] = compareFunctions(
+            partners[index], function, getTargetName(function, target), sticky);
     });
     // Printed in the order of the functions, whatever thread they ran on.
     for (auto [function, partner, result] :

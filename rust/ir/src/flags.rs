@@ -42,6 +42,18 @@ impl AccFlags {
         self.0 & 4 != 0
     }
 
+    /// What they say of the matmul's place in its group, in words.
+    pub const fn role(self) -> &'static str {
+        match (self.starts(), self.stops(), self.accumulates()) {
+            (true, true, _) => "opens and closes a group",
+            (true, false, _) => "opens a group",
+            (_, true, true) => "opens a group on what is there, and closes it",
+            (_, false, true) => "opens a group on what is there",
+            (false, true, false) => "closes its group",
+            (false, false, false) => "inside its group",
+        }
+    }
+
     /// These flags and `other`'s.
     pub const fn with(self, other: Self) -> Self {
         Self(self.0 | other.0)

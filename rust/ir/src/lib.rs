@@ -35,6 +35,7 @@ pub use ids::{AccessId, AllocId, BlockId, InstId, RegionId};
 pub use interval::{Interval, IntervalSet};
 pub use plan::{
     AccEdit, Anchor, EdgeNode, FunctionMark, MemsetTarget, NewEdge, NewMemset, NewPredicate, Plan,
+    TextPart,
 };
 pub use program::{
     Access, Alloc, Block, Edge, Engine, Inst, Matmul, Op, Origin, Placement, Program, Region,

@@ -102,6 +102,17 @@ pub enum FunctionMark {
     Legalized,
 }
 
+/// A part of a text to print, where the host puts in what it alone knows of an instruction.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum TextPart {
+    /// As it stands.
+    Text(String),
+    /// The name of the operation.
+    Name(InstId),
+    /// Its location.
+    Location(InstId),
+}
+
 /// Everything one run of a pass wants changed in one function.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Plan {
@@ -131,6 +142,8 @@ pub struct Plan {
     pub diags: Vec<Diag>,
     /// The report for `report-dir`, as JSON, where it was asked for and something was derived.
     pub report: Option<String>,
+    /// What an analysis has to show, to be printed part after part.
+    pub text: Vec<TextPart>,
 }
 
 impl Plan {

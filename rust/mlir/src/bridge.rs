@@ -27,6 +27,10 @@ pub(crate) mod ffi {
         VerifyAcc,
         AllocPsum,
         Schedule,
+        PrintPsum,
+        DumpDeps,
+        /// No pass of its own: what an editor tells of each matmul, as remarks.
+        Explain,
     }
 
     /// The options of all passes; a pass looks at its own. Empty text means the default.
@@ -125,6 +129,8 @@ pub(crate) mod ffi {
         copies: u64,
         /// Blocks in a new order.
         reordered: u64,
+        /// What an analysis has to show.
+        text: String,
     }
 
     /// A command line of `pto-run`, read.

@@ -4,8 +4,8 @@ use anyhow::{Result, bail};
 use pto_ir::{Diag, Interval, Plan, Program, Severity, Target};
 use pto_passes::validate::{Difference, Place};
 use pto_passes::{
-    alloc_psum, legalize_acc, mark_first, order_column_tiles, reset_acc, schedule, validate,
-    verify_acc,
+    alloc_psum, dump_deps, explain, legalize_acc, mark_first, order_column_tiles, print_psum,
+    reset_acc, schedule, validate, verify_acc,
 };
 
 use crate::apply::apply;
@@ -27,6 +27,9 @@ pub(crate) enum Choice {
     VerifyAcc(verify_acc::Options, bool),
     AllocPsum(alloc_psum::Options),
     Schedule(schedule::Options),
+    PrintPsum,
+    DumpDeps,
+    Explain,
 }
 
 impl Choice {
@@ -46,6 +49,9 @@ impl Choice {
                 shuffle_seed: u64::try_from(options.shuffle_seed).ok(),
                 remarks: options.remarks,
             }),
+            ffi::Pass::PrintPsum => Self::PrintPsum,
+            ffi::Pass::DumpDeps => Self::DumpDeps,
+            ffi::Pass::Explain => Self::Explain,
             unknown => bail!("unknown pass {}", unknown.repr),
         };
         let is_tile = options.target == tile_pass::TARGET && choice.runs_on_tiles();
@@ -64,9 +70,13 @@ impl Choice {
     const fn detail(&self) -> Detail {
         match self {
             Self::OrderColumnTiles(_) | Self::ResetAcc => Detail::Instructions,
-            Self::MarkFirst | Self::LegalizeAcc(_) | Self::VerifyAcc(..) | Self::AllocPsum(_) => {
-                Detail::Exact
-            }
+            Self::MarkFirst
+            | Self::LegalizeAcc(_)
+            | Self::VerifyAcc(..)
+            | Self::AllocPsum(_)
+            | Self::PrintPsum
+            | Self::DumpDeps
+            | Self::Explain => Detail::Exact,
             Self::Schedule(_) => Detail::Memory,
         }
     }
@@ -80,6 +90,9 @@ impl Choice {
             Self::LegalizeAcc(options) => legalize_acc::plan(program, target, options),
             Self::AllocPsum(options) => alloc_psum::plan(program, target, options),
             Self::Schedule(options) => schedule::plan(program, target, options),
+            Self::PrintPsum => print_psum::plan(program, target),
+            Self::DumpDeps => dump_deps::plan(program, target),
+            Self::Explain => explain::plan(program, target),
             Self::VerifyAcc(options, warnings_are_errors) => {
                 let mut diags = verify_acc::verify(program, target, options);
                 if *warnings_are_errors {
@@ -337,10 +350,21 @@ fn try_run(
         erased: plan.erase.len() as u64,
         placed: plan.placements.len() as u64,
         reordered: plan.orders.len() as u64,
+        text: written(&plan.text, &reading),
         ..ffi::Outcome::default()
     };
     apply(&plan, reading).map_err(|message| vec![message])?;
     Ok(outcome)
+}
+
+/// A text with what the operations of `reading` are called, and where they are.
+fn written(text: &[TextPart], reading: &Reading) -> String {
+    let part = |part: &TextPart| match part {
+        TextPart::Text(text) => text.clone(),
+        TextPart::Name(inst) => reading.op(*inst).name(),
+        TextPart::Location(inst) => reading.op(*inst).location().text(),
+    };
+    text.iter().map(part).collect()
 }
 
 fn located(diags: &[Diag], reading: &Reading) -> Vec<Message> {

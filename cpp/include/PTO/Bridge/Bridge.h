@@ -26,6 +26,10 @@ struct PassResult {
   std::string fault;
 };
 
+/// The name of the machine `function` is compiled for: `option`, or what the
+/// operations around it say; empty for the default.
+std::string getTargetName(Operation *function, StringRef option = {});
+
 /// What is wrong with `options` for `pass`; empty if nothing is.
 std::string validateOptions(pto_rust::Pass pass,
                             const pto_rust::Options &options);

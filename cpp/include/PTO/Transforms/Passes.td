@@ -245,4 +245,31 @@ def PTOSchedule : PTO_Pass<"pto-schedule"> {
   ];
 }
 
+def PTOPrintPsum : PTO_Pass<"pto-print-psum"> {
+  let summary = "Print what lies where in psum, and when";
+  let description = [{
+    For each range of instructions in which nothing moves, the banks that hold
+    something: a column is a quadrant, a character an eighth of a bank. Capitals
+    are open groups, small letters sums that are still read, `#` other live
+    data, `~` what a START has made pending. Printed to standard error, so that
+    standard output is the module alone. Nothing is changed.
+  }];
+  let options = [PTO_TargetOption<>];
+}
+
+def PTODumpDeps : PTO_Pass<"pto-dump-deps"> {
+  let summary = "Write the dependences between instructions as a graph";
+  let description = [{
+    A graph in the DOT language: an arrow from each instruction to those that
+    must wait for it, for common cells (the access of a START is its whole zero
+    region) and for tokens, which are dashed. `--pto-dump-deps=deps.dot` is
+    `--pto-dump-deps=file=deps.dot`. Nothing is changed.
+  }];
+  let options = [
+    PTO_TargetOption<>,
+    Option<"file", "file", "std::string", /*default=*/"\"-\"",
+           "File to write; - is standard output">
+  ];
+}
+
 #endif // PTO_TRANSFORMS_PASSES

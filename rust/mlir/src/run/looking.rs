@@ -71,14 +71,6 @@ impl Texts {
 
 /// What the control byte says, in words.
 pub(super) fn decoded(flags: AccFlags, region: Option<&ZeroRegion>) -> String {
-    let role = match (flags.starts(), flags.stops(), flags.accumulates()) {
-        (true, true, _) => "opens and closes a group",
-        (true, false, _) => "opens a group",
-        (_, true, true) => "opens a group on what is there, and closes it",
-        (_, false, true) => "opens a group on what is there",
-        (false, true, false) => "closes its group",
-        (false, false, false) => "inside its group",
-    };
     let region = region.map_or_else(String::new, |region| {
         let verb = if flags.starts() {
             "makes pending"
@@ -91,7 +83,7 @@ pub(super) fn decoded(flags: AccFlags, region: Option<&ZeroRegion>) -> String {
             closed(region.partitions)
         )
     });
-    format!("{flags} (byte {}): {role}{region}", flags.byte())
+    format!("{flags} (byte {}): {}{region}", flags.byte(), flags.role())
 }
 
 /// An interval by its first and last member.

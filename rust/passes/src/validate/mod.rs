@@ -54,8 +54,8 @@
 
 mod align;
 mod flow;
-mod place;
-mod rects;
+pub(crate) mod place;
+pub(crate) mod rects;
 mod run;
 mod state;
 mod tell;

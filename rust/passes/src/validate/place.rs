@@ -4,12 +4,12 @@ use pto_ir::{AccessId, Alloc, AllocId, Interval, Program, Space, Target};
 
 /// The part of an access in one bank.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Piece {
-    pub(super) bank: u32,
+pub(crate) struct Piece {
+    pub(crate) bank: u32,
     /// Partitions of PSUM.
-    pub(super) partitions: Interval,
+    pub(crate) partitions: Interval,
     /// Bytes within the bank.
-    pub(super) bytes: Interval,
+    pub(crate) bytes: Interval,
     /// First partition of the buffer.
     first_partition: u32,
     /// First byte of the part, in the buffer.
@@ -18,7 +18,7 @@ pub(super) struct Piece {
 
 impl Piece {
     /// A rectangle of the bank, in the buffer's coordinates.
-    pub(super) fn in_buffer(&self, partitions: Interval, bytes: Interval) -> (Interval, Interval) {
+    pub(crate) fn in_buffer(&self, partitions: Interval, bytes: Interval) -> (Interval, Interval) {
         let rows = Interval::new(
             partitions.start - self.first_partition,
             partitions.end - self.first_partition,
@@ -28,7 +28,7 @@ impl Piece {
     }
 
     /// A rectangle of the buffer, which lies in this piece, in the bank's coordinates.
-    pub(super) fn in_bank(&self, partitions: Interval, bytes: Interval) -> (Interval, Interval) {
+    pub(crate) fn in_bank(&self, partitions: Interval, bytes: Interval) -> (Interval, Interval) {
         let start = self.bytes.start + (bytes.start - self.first_byte);
         (
             partitions.shifted(self.first_partition),
@@ -38,7 +38,7 @@ impl Piece {
 }
 
 /// The pieces of every access and every buffer of one program.
-pub(super) struct Places {
+pub(crate) struct Places {
     pieces: Vec<Piece>,
     accesses: Vec<(u32, u32)>,
     allocs: Vec<(u32, u32)>,
@@ -46,7 +46,7 @@ pub(super) struct Places {
 
 impl Places {
     /// The places of `program`, or the first buffer that has none in the memory of `target`.
-    pub(super) fn new(program: &Program, target: &Target) -> Result<Self, AllocId> {
+    pub(crate) fn new(program: &Program, target: &Target) -> Result<Self, AllocId> {
         let mut places = Self {
             pieces: Vec::new(),
             accesses: Vec::new(),
@@ -79,12 +79,12 @@ impl Places {
         Ok(places)
     }
 
-    pub(super) fn of_access(&self, access: AccessId) -> &[Piece] {
+    pub(crate) fn of_access(&self, access: AccessId) -> &[Piece] {
         let (first, end) = self.accesses[access.index()];
         &self.pieces[first as usize..end as usize]
     }
 
-    pub(super) fn of_alloc(&self, alloc: AllocId) -> &[Piece] {
+    pub(crate) fn of_alloc(&self, alloc: AllocId) -> &[Piece] {
         let (first, end) = self.allocs[alloc.index()];
         &self.pieces[first as usize..end as usize]
     }

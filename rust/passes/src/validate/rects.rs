@@ -4,15 +4,15 @@ use pto_ir::Interval;
 
 /// Cells in the same state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Rect<T> {
-    pub(super) partitions: Interval,
-    pub(super) bytes: Interval,
-    pub(super) state: T,
+pub(crate) struct Rect<T> {
+    pub(crate) partitions: Interval,
+    pub(crate) bytes: Interval,
+    pub(crate) state: T,
 }
 
 impl<T: Copy> Rect<T> {
     /// The part of the rectangle in `partitions` and `bytes`, if there is one.
-    pub(super) fn clipped(&self, partitions: Interval, bytes: Interval) -> Option<Self> {
+    pub(crate) fn clipped(&self, partitions: Interval, bytes: Interval) -> Option<Self> {
         let part = Self {
             partitions: self.partitions.intersection(partitions),
             bytes: self.bytes.intersection(bytes),
@@ -24,13 +24,13 @@ impl<T: Copy> Rect<T> {
 
 /// Disjoint rectangles that cover one rectangle. Their order means nothing.
 #[derive(Clone, Debug)]
-pub(super) struct Rects<T> {
+pub(crate) struct Rects<T> {
     list: Vec<Rect<T>>,
 }
 
 impl<T: Copy + PartialEq> Rects<T> {
     /// One rectangle.
-    pub(super) fn new(partitions: Interval, bytes: Interval, state: T) -> Self {
+    pub(crate) fn new(partitions: Interval, bytes: Interval, state: T) -> Self {
         Self {
             list: vec![Rect {
                 partitions,
@@ -41,7 +41,7 @@ impl<T: Copy + PartialEq> Rects<T> {
     }
 
     /// The parts of the rectangles in `partitions` and `bytes`.
-    pub(super) fn meeting(
+    pub(crate) fn meeting(
         &self,
         partitions: Interval,
         bytes: Interval,
@@ -52,13 +52,13 @@ impl<T: Copy + PartialEq> Rects<T> {
     }
 
     /// Every rectangle.
-    pub(super) fn all(&self) -> &[Rect<T>] {
+    pub(crate) fn all(&self) -> &[Rect<T>] {
         &self.list
     }
 
     /// Changes the state of `partitions` times `bytes`. What becomes the same there becomes one
     /// rectangle.
-    pub(super) fn change(
+    pub(crate) fn change(
         &mut self,
         partitions: Interval,
         bytes: Interval,
@@ -150,7 +150,7 @@ impl<T: Copy + PartialEq> Rects<T> {
     }
 
     /// Cuts `self` so that no rectangle crosses the border of one of `other`.
-    pub(super) fn cut_like<U: Copy + PartialEq>(&mut self, other: &Rects<U>) {
+    pub(crate) fn cut_like<U: Copy + PartialEq>(&mut self, other: &Rects<U>) {
         let mut result = Vec::with_capacity(self.list.len());
         for rect in &self.list {
             result.extend(other.meeting(rect.partitions, rect.bytes).map(|part| Rect {
@@ -163,7 +163,7 @@ impl<T: Copy + PartialEq> Rects<T> {
     }
 
     /// Replaces every state.
-    pub(super) fn map<U>(&self, mut map: impl FnMut(&Rect<T>) -> U) -> Rects<U> {
+    pub(crate) fn map<U>(&self, mut map: impl FnMut(&Rect<T>) -> U) -> Rects<U> {
         let list = self.list.iter();
         let mapped = list.map(|rect| Rect {
             partitions: rect.partitions,
