@@ -255,7 +255,8 @@ struct DumpDeps
       return signalPassFailure();
     }
     std::error_code problem;
-    llvm::raw_fd_ostream stream(file, problem, llvm::sys::fs::OF_Text);
+    llvm::raw_fd_ostream stream(file.getValue(), problem,
+                                llvm::sys::fs::OF_Text);
     if (!problem) {
       stream << "digraph pto {\nnode [shape=box style=filled "
                 "fontname=monospace];\n";

@@ -17,6 +17,7 @@
 #include "mlir/AsmParser/AsmParserState.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/SourceMgr.h"
 
 using namespace mlir;
@@ -42,7 +43,11 @@ struct Parsed {
   OwningOpRef<ModuleOp> module;
 };
 
-/// A place in a file, from 0.
+/// The name under which documents are parsed. A location may name another
+/// file, as a printed location does: that is no place in the document.
+constexpr llvm::StringLiteral documentName = "document";
+
+/// A place in a document, from 0.
 struct Position {
   unsigned line, character;
 };
@@ -74,7 +79,7 @@ static std::unique_ptr<Parsed> parse(const DialectRegistry &registry,
   ScopedDiagnosticHandler ignore(&parsed->context,
                                  [](Diagnostic &) { return success(); });
   parsed->sources.AddNewSourceBuffer(
-      llvm::MemoryBuffer::getMemBufferCopy(text, "document"), llvm::SMLoc());
+      llvm::MemoryBuffer::getMemBufferCopy(text, documentName), llvm::SMLoc());
   parsed->module = ModuleOp::create(UnknownLoc::get(&parsed->context));
   ParserConfig config(&parsed->context);
   if (failed(parseAsmSourceFile(parsed->sources, parsed->module->getBody(),
@@ -85,7 +90,7 @@ static std::unique_ptr<Parsed> parse(const DialectRegistry &registry,
 
 static std::optional<Position> getPosition(Location location) {
   auto file = location->findInstanceOf<FileLineColLoc>();
-  if (!file || file.getLine() == 0)
+  if (!file || file.getFilename() != documentName || file.getLine() == 0)
     return std::nullopt;
   return Position{file.getLine() - 1, std::max(file.getColumn(), 1u) - 1};
 }
@@ -94,18 +99,14 @@ static std::optional<Position> getPosition(Location location) {
 static json::Object getRange(const Part &part, Position position) {
   StringRef line = part.text;
   for (unsigned skipped = 0; skipped < position.line; ++skipped)
-    line = line.drop_until([](char c) { return c == '\n'; }).drop_front(1);
-  StringRef word =
-      line.take_until([](char c) { return c == '\n'; })
-          .drop_front(std::min<size_t>(
-              position.character,
-              line.take_until([](char c) { return c == '\n'; }).size()));
-  size_t length =
-      word.take_while([](char c) { return isalnum(c) || strchr("._%@$#", c); })
-          .size();
-  int64_t documentLine = part.firstLine + position.line;
+    line = line.split('\n').second;
+  line = line.split('\n').first;
+  auto isOfWord = [](char c) {
+    return llvm::isAlnum(c) || StringRef("._%@$#").contains(c);
+  };
+  size_t length = line.substr(position.character).take_while(isOfWord).size();
   auto at = [&](size_t character) {
-    return json::Object{{"line", documentLine},
+    return json::Object{{"line", int64_t(part.firstLine) + position.line},
                         {"character", int64_t(position.character + character)}};
   };
   return json::Object{{"start", at(0)},
@@ -133,12 +134,12 @@ static json::Object toJson(const Diagnostic &diagnostic, const Part &part,
     if (std::optional<Position> place = getPosition(note.getLocation()))
       related.push_back(json::Object{
           {"location",
-           json::Object{{"uri", uri}, {"range", getRange(part, *place)}}},
+           json::Object{{"uri", uri.str()}, {"range", getRange(part, *place)}}},
           {"message", note.str()}});
   json::Object result{{"range", getRange(part, position)},
                       {"severity", isError ? 1 : 2},
                       {"source", "pto"},
-                      {"code", getTag(message)},
+                      {"code", getTag(message).str()},
                       {"message", message}};
   if (!related.empty())
     result["relatedInformation"] = std::move(related);
