@@ -9,9 +9,9 @@
 !acc = memref<128x256xf32, #pto.mem<psum>>
 
 // CHECK-LABEL: @one_bank on trn2: 6 instructions, 2 groups
-// CHECK-NEXT: #0 at {{.*}}map.mlir:[[#@LINE+17]]:3: A group 0
+// CHECK-NEXT: #0 at {{.*}}map.mlir:[[#@LINE+16]]:3: A group 0
 // CHECK-NEXT: {{^}}  bank 0  AAAA~~~~ AAAA~~~~ AAAA~~~~ AAAA~~~~{{$}}
-// CHECK-NEXT: #1-#2 at {{.*}}map.mlir:[[#@LINE+16]]:3 to {{.*}}:[[#@LINE+17]]:3: A group 0, B group 1
+// CHECK-NEXT: #1-#2 at {{.*}}map.mlir:[[#@LINE+15]]:3 to {{.*}}:[[#@LINE+17]]:3: A group 0, B group 1
 // CHECK-NEXT: {{^}}  bank 0  AAAABBBB AAAABBBB AAAABBBB AAAABBBB{{$}}
 // CHECK-NEXT: #3 at
 // CHECK-NEXT: {{^}}  bank 0  aaaaBBBB aaaaBBBB aaaaBBBB aaaaBBBB{{$}}
