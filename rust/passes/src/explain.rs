@@ -164,7 +164,7 @@ fn add_place(remark: &mut Diag, place: &Place) {
     let several = if *chains == 1 { "" } else { "s" };
     remark.message.push_str(&format!(
         "\n\nChain {chain}: member {number} of {members}, begins on {begins_on}.\n\n\
-         Cluster {cluster}: {chains} chain{several} in banks {first}-{last}, {decision}."
+         Cluster {cluster}: {chains} chain{several} in banks {first}-{last}, decided: {decision}."
     ));
     let head = Site::Inst(InstId::new(*head));
     remark.notes.push((head, "its head".to_owned()));
