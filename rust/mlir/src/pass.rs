@@ -1,9 +1,8 @@
 //! Running one pass on one function: options, reading, planning, applying, messages.
 
 use anyhow::{Result, bail};
-use pto_ir::{Diag, Interval, Plan, Program, Severity, Target};
-use pto_passes::validate::{Difference, Place};
 use pto_ir::{Diag, Interval, Plan, Program, Severity, Target, TextPart};
+use pto_passes::validate::{Difference, Place};
 use pto_passes::{
     alloc_psum, dump_deps, explain, legalize_acc, mark_first, order_column_tiles, print_psum,
     reset_acc, schedule, validate, verify_acc,
