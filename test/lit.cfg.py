@@ -28,6 +28,7 @@ config.substitutions += [
     ("%pto_opt", built("bin", "pto-opt")),
     ("%pto_run", built("bin", "pto-run")),
     ("%pto_lsp_server", built("bin", "pto-lsp-server")),
+    ("%pto_translate", built("bin", "pto-translate")),
     ("%capi_test", built("test", "bin", "pto-capi-test")),
     ("%plugin", built("lib", "PTOPlugin.so")),
     ("%foreign_dialect", built("test", "lib", "foreign-dialect.so")),

@@ -82,6 +82,10 @@ MLIR_CAPI_EXPORTED uint32_t ptoTypeGetTileSpace(MlirType type);
 /// integer.
 MLIR_CAPI_EXPORTED int32_t ptoTypeGetTileDataType(MlirType element);
 
+/// How the element type of data type code `code` is written in a memref; null
+/// where the code is reserved.
+MLIR_CAPI_EXPORTED const char *ptoTileDataTypeSpelling(uint32_t code);
+
 //===----------------------------------------------------------------------===//
 // Matmuls of the PE array
 //===----------------------------------------------------------------------===//

@@ -94,6 +94,15 @@ uint32_t ptoTypeGetTileBytes(MlirType type) {
   return code <= getMaxSizeCode(*space) ? getSizeCodeBytes(code) : 0;
 }
 
+const char *ptoTileDataTypeSpelling(uint32_t code) {
+  constexpr uint32_t codeCount = 32;
+  if (code >= codeCount)
+    return nullptr;
+  // The table gives another type for a reserved code.
+  const TileTypeInfo &info = getTileTypeInfo(static_cast<TileType>(code));
+  return static_cast<uint32_t>(info.type) == code ? info.spelling : nullptr;
+}
+
 MlirValue ptoTileAllocCreateLike(MlirValue tile) {
   Value value = unwrap(tile);
   OpBuilder builder(value.getContext());

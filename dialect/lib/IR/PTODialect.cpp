@@ -7,6 +7,7 @@
 
 #include "PTO/IR/PTODialect.h"
 #include "PTO/IR/PTOOps.h"
+#include "TileSignature.h"
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/Transforms/InliningUtils.h"
 
@@ -36,7 +37,7 @@ void PTODialect::initialize() {
 #define GET_OP_LIST
 #include "PTO/IR/PTOOps.cpp.inc"
       >();
-  addInterfaces<PTOInlinerInterface>();
+  addInterfaces<PTOInlinerInterface, DialectNumber>();
 }
 
 static constexpr const char nameClash[] =

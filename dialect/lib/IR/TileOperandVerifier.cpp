@@ -101,7 +101,7 @@ LogicalResult TileVerifier::verifySources() {
 /// where both were allocated as tiles.
 LogicalResult TileVerifier::verifyAccumulatorCapacity() {
   Value accumulator = operands[TileRole::accumulator];
-  if (!accumulator || mode->code != 0)
+  if (!accumulator || post.preQuant != 0)
     return success();
   auto source = accumulator.getDefiningOp<TileAllocOp>();
   auto target = operands[TileRole::dst].getDefiningOp<TileAllocOp>();

@@ -31,6 +31,31 @@ LogicalResult TileVerifier::verify() {
                  succeeded(verifyAliases()) && succeeded(verifyDestinations()));
 }
 
+TileSignature TileVerifier::getSignature() {
+  TileSignature signature;
+  Dialect *dialect = op->getDialect();
+  signature.dialect = dialect->getRegisteredInterface<DialectNumber>()->number;
+  uint64_t bits = function;
+  for (bool isSet :
+       {isMatrixVector, op.getSat(), op.getTransA(), op.getTransB()})
+    bits = bits << 1 | isSet;
+  signature.fields = static_cast<uint64_t>(rounding) << 32 | bits;
+  signature.mask = mask;
+  if (std::optional<PostAttr> attribute = op.getPost())
+    signature.post = attribute->getAsOpaquePointer();
+  for (unsigned role = 0; role < kTileRoleCount; ++role)
+    if (Value value = operands.values[role])
+      signature.types[role] = value.getType().getAsOpaquePointer();
+  return signature;
+}
+
+LogicalResult TileVerifier::verifyValues() {
+  if (mask == 0)
+    return success();
+  return success(succeeded(verifyAccumulatorCapacity()) &&
+                 succeeded(verifyAliases()));
+}
+
 //===----------------------------------------------------------------------===//
 // Each field and each tile by itself
 //===----------------------------------------------------------------------===//
@@ -297,5 +322,12 @@ LogicalResult common::verifyTileOp(TileOpInterface op) {
     return failure();
   if (!op.isTile())
     return success();
-  return TileVerifier(op).verify();
+  TileVerifier verifier(op);
+  TileSignature signature = verifier.getSignature();
+  if (signature.isKnown())
+    return verifier.verifyValues();
+  if (failed(verifier.verify()))
+    return failure();
+  signature.remember();
+  return success();
 }

@@ -22,6 +22,7 @@
 
 #include "PTO/IR/PTOOps.h"
 #include "TileSchema.h"
+#include "TileSignature.h"
 
 namespace mlir::pto {
 
@@ -46,7 +47,15 @@ public:
               attribute->getMaxAbs()};
   }
 
+  /// All rules.
   LogicalResult verify();
+
+  /// What the rules look at, but for `verifyValues`.
+  TileSignature getSignature();
+
+  /// The rules that look at which tiles the operands are, not only at what they
+  /// are. The others hold.
+  LogicalResult verifyValues();
 
 private:
   // Each field and each tile by itself.

@@ -174,6 +174,7 @@ unsafe extern "C" {
     pub(crate) fn ptoTypeGetTileBytes(r#type: MlirType) -> u32;
     pub(crate) fn ptoTileAllocCreateLike(tile: MlirValue) -> MlirValue;
     pub(crate) fn ptoTypeGetSpace(r#type: MlirType) -> u32;
+    pub(crate) fn ptoTileDataTypeSpelling(code: u32) -> *const std::ffi::c_char;
     pub(crate) fn ptoTypeGetTileSpace(r#type: MlirType) -> u32;
     pub(crate) fn ptoTypeGetTileDataType(element: MlirType) -> i32;
     pub(crate) fn ptoEngineOpGet(

@@ -13,7 +13,7 @@ use mlir_sys::MlirOperation;
 
 use crate::diag::Message;
 use crate::handle::Op;
-use crate::{pass, run};
+use crate::{pass, run, words};
 
 #[cxx::bridge(namespace = "pto_rust")]
 pub(crate) mod ffi {
@@ -171,6 +171,15 @@ pub(crate) mod ffi {
         bytes: Vec<u8>,
     }
 
+    /// Command words, or why there are none.
+    #[derive(Default)]
+    struct Words {
+        /// The document, as JSON; empty where there are messages.
+        text: String,
+        /// What to print, in order.
+        messages: Vec<Message>,
+    }
+
     /// A note of a message, printed.
     struct TextNote {
         /// Line and column, or the location as MLIR prints it.
@@ -209,6 +218,20 @@ pub(crate) mod ffi {
     }
 
     extern "Rust" {
+        /// The command words of the tile operations in the module at address `module`.
+        ///
+        /// # Safety
+        ///
+        /// `module` is the address of a live `mlir::Operation` that no other thread changes
+        /// before this returns.
+        #[cxx_name = "exportWords"]
+        unsafe fn export_words(module: usize) -> Result<Words>;
+
+        /// The module, as text, of the operations whose command words are `text`. An error says
+        /// what is wrong with them.
+        #[cxx_name = "importWords"]
+        fn import_words(text: &str) -> Result<String>;
+
         /// Reads the command line of `pto-run`, the first argument being its name.
         #[cxx_name = "parseRunArguments"]
         fn parse_run_arguments(args: &[String]) -> RunRequest;
@@ -385,6 +408,34 @@ unsafe fn execute(
             values: outcome.values,
         })
     })
+}
+
+/// # Safety
+///
+/// See the declaration in the bridge module.
+unsafe fn export_words(module: usize) -> Result<ffi::Words> {
+    // SAFETY: the caller promises it.
+    let module = unsafe {
+        Op::from_raw(MlirOperation {
+            ptr: module as *mut _,
+        })
+    };
+    guarded(|| {
+        Ok(match words::export::export(module) {
+            Ok(text) => ffi::Words {
+                text,
+                messages: Vec::new(),
+            },
+            Err(messages) => ffi::Words {
+                text: String::new(),
+                messages: messages.into_iter().map(Into::into).collect(),
+            },
+        })
+    })
+}
+
+fn import_words(text: &str) -> Result<String> {
+    guarded(|| words::import::import(text).map_err(|refusal| anyhow!(refusal.0)))
 }
 
 /// The result of `body`, a panic being an error.

@@ -20,6 +20,7 @@
 //! | [`run`] | what `pto-run` does with it |
 //! | [`bridge`] | the functions that C++ calls, and those of C++ that Rust calls |
 //! | [`text`] | passes and interpreter on text: the interface for other Rust crates |
+//! | [`words`] | command words of the tile ISA, and back |
 //!
 //! This crate is the one place of the project with `unsafe` code: MLIR is C++.
 
@@ -36,3 +37,4 @@ mod report;
 mod run;
 pub mod text;
 mod tile_pass;
+mod words;

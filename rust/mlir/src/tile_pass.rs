@@ -78,7 +78,8 @@ fn legalize(
     })
 }
 
-fn located(diags: &[Diag], reading: &TileReading) -> Vec<Message> {
+/// The messages of diagnostics about the function that `reading` holds.
+pub(crate) fn located(diags: &[Diag], reading: &TileReading) -> Vec<Message> {
     let locate = |site| match site {
         Site::Function => reading.function.location(),
         Site::Inst(inst) => reading.op(inst).location(),

@@ -103,7 +103,7 @@ fn own_facts(program: &Program, matmul: &Matmul, target: &Target) -> String {
     let Some(flags) = matmul.flags else {
         return "Flags: auto, `pto-legalize-acc` derives them.".to_owned();
     };
-    let may = match (matmul.has_start_if, matmul.has_stop_if) {
+    let may = match (matmul.start_if.is_some(), matmul.stop_if.is_some()) {
         (false, false) => "",
         (true, false) => " START may be added by `start_if`.",
         (false, true) => " STOP may be added by `stop_if`.",

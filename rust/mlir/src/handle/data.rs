@@ -166,6 +166,17 @@ impl Attribute {
     }
 }
 
+/// How the element type of the data type code `code` is written; empty where the code is reserved.
+pub(crate) fn tile_type_spelling(code: u8) -> String {
+    let text = unsafe { accessors::ptoTileDataTypeSpelling(u32::from(code)) };
+    if text.is_null() {
+        return String::new();
+    }
+    // The text is a constant of the dialect.
+    let text = unsafe { std::ffi::CStr::from_ptr(text) };
+    text.to_string_lossy().into_owned()
+}
+
 /// The strides of a buffer of `sizes` without gaps.
 fn row_major(sizes: &[i64]) -> Vec<i64> {
     let mut strides = vec![1; sizes.len()];

@@ -16,6 +16,8 @@ mod print;
 
 pub(crate) use print::Printer;
 
+pub(crate) use data::tile_type_spelling;
+
 use mlir_sys::*;
 
 use crate::accessors::{self, PtoAlloc, PtoArgument, PtoLoop, PtoMatmul, PtoTileAlloc, PtoTileOp};

@@ -63,9 +63,10 @@
 //!
 //! # Left out
 //!
-//! * Register numbers and hands: whoever encodes the instructions chooses them, lowest first.
+//! * Register numbers and hands: [`assign`] chooses them, for who encodes the instructions.
 //! * Rotating registers by unrolling loops: a body with one accumulation copies, and a remark says so.
 
+pub mod assign;
 mod check;
 mod flow;
 pub mod registers;
