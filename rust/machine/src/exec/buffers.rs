@@ -25,6 +25,12 @@ impl Machine<'_> {
         let to = self.memory.buffer(&dst, site)?.element;
         self.accesses(op.source, AccessKind::Read);
         self.accesses(op.dst, AccessKind::Write);
+        if self.memory.copy_tile(&source, &dst, site)? {
+            let moved = 2 * source.len() * from.bytes() as u64;
+            let cycles = self.stats.transfer(op.op.engine, &dst, moved);
+            self.takes(cycles);
+            return Ok(());
+        }
         self.memory.read(&source, site, &mut self.packed)?;
         let bytes = if from == to {
             &self.packed

@@ -11,11 +11,14 @@ use crate::tile::core::{DEFAULT_CAPACITY, REGISTERS};
 use crate::tile::execute::{Results, execute};
 use crate::tile::fields::{DataAttributes, Scalars};
 use crate::tile::operation::{Destination, Form, Operation, Source};
-use crate::tile::{Arithmetic, Fault, Revision, Role, Rule};
+use crate::tile::{Arithmetic, Fault, Post, Revision, Role, Rule};
 use crate::trace::AccessKind;
 
 /// Multiply-adds that a tile operation does in the time of one step.
 const MULTIPLY_ADDS_PER_STEP: u64 = 1 << 12;
+
+/// The bit of a function code that says that there is an accumulator.
+const ACCUMULATES: u8 = 2;
 
 /// How operations on tiles are executed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -26,7 +29,7 @@ pub struct TileConfig {
     /// it the first one that has as many rows as the destination.
     pub element: Option<u32>,
     /// The program is the form before registers are assigned: tiles take no room, and an
-    /// accumulator may be its destination.
+    /// accumulator may be its destination. One that holds nothing yet is then overwritten.
     pub is_unassigned: bool,
 }
 
@@ -102,8 +105,10 @@ impl Machine<'_> {
 
     /// The operation as the ISA has it.
     fn tile_operation<'m>(&'m self, op: &TileMatmul, site: SiteId) -> Outcome<Operation<'m>> {
+        let is_beginning = self.is_beginning(op, site)?;
+        let is_left_out = |role| is_beginning && matches!(role, Role::C | Role::CScale);
         let mut tiles: SmallVec<[(Role, &TileBuffer, u32); Role::COUNT]> = SmallVec::new();
-        for &(role, slot) in &op.sources {
+        for &(role, slot) in op.sources.iter().filter(|(role, _)| !is_left_out(*role)) {
             let (tile, name) = self.tile(slot, site)?;
             tiles.push((role, tile, name));
         }
@@ -135,7 +140,10 @@ impl Machine<'_> {
         let source = |&(role, tile, name): &(Role, &'m TileBuffer, u32)| source(role, tile, name);
         Ok(Operation {
             form: Form::Block,
-            function: op.function,
+            function: match is_beginning {
+                true => op.function & !ACCUMULATES,
+                false => op.function,
+            },
             a_type: a.tile().descriptor().data_type,
             data: Some(DataAttributes {
                 b_type: Some(b.tile().descriptor().data_type),
@@ -144,7 +152,10 @@ impl Machine<'_> {
                 has_foreign_fields: false,
             }),
             dimensions: [Some(rows), Some(d.valid_columns), Some(k)],
-            post: Some(op.post),
+            post: Some(Post {
+                c_scale: op.post.c_scale && !is_beginning,
+                ..op.post
+            }),
             scalars: (!op.scalars.is_empty()).then(|| Scalars {
                 words: op
                     .scalars
@@ -160,6 +171,18 @@ impl Machine<'_> {
             shared: shared.map(source).collect(),
             destinations,
         })
+    }
+
+    /// Whether an accumulation in place is onto a tile that holds nothing, in the form that has such:
+    /// it begins a sum.
+    fn is_beginning(&self, op: &TileMatmul, site: SiteId) -> Outcome<bool> {
+        let c = op.sources.iter().find(|(role, _)| *role == Role::C);
+        let (Some(&(_, c)), Some(&d)) = (c, op.destinations.first()) else {
+            return Ok(false);
+        };
+        let ((tile, c), (_, d)) = (self.tile(c, site)?, self.tile(d, site)?);
+        let is_empty = tile.tile().undefined_count() == tile.len();
+        Ok(self.config.tiles.is_unassigned && c == d && is_empty)
     }
 
     /// A destination that exists already. Auxiliary ones are bound as row-major tiles.

@@ -191,6 +191,26 @@ impl Memory {
         })
     }
 
+    /// Copies from tile to tile of one type with all bits of the words, which elements do not show.
+    /// Whether it did: `false` where one of the two is something else.
+    pub(crate) fn copy_tile(&mut self, from: &View, to: &View, site: SiteId) -> Outcome<bool> {
+        self.check_defined(from, site)?;
+        let (Storage::Tile(source), Storage::Tile(target)) = (
+            &self.buffer(from, site)?.storage,
+            &self.buffer(to, site)?.storage,
+        ) else {
+            return Ok(false);
+        };
+        if source.data_type() != target.data_type() {
+            return Ok(false);
+        }
+        let (words, _) = source.words(from);
+        if let Some(target) = self.tile_mut(to) {
+            target.scatter_words(to, &words);
+        }
+        Ok(true)
+    }
+
     /// The tile of `view`, to be overwritten; `None` where it is none.
     pub(crate) fn tile_mut(&mut self, view: &View) -> Option<&mut TileBuffer> {
         match self

@@ -9,7 +9,7 @@ use super::view::View;
 use crate::code::{ElementType, TileKind, TileSpace};
 use crate::tile::contents::SharedState;
 use crate::tile::cooperative::ELEMENTS;
-use crate::tile::{Descriptor, Tile};
+use crate::tile::{DataType, Descriptor, Tile};
 
 /// A tile as a buffer.
 #[derive(Debug)]
@@ -33,6 +33,11 @@ impl TileBuffer {
     /// Whether every processing element of the core reads it.
     pub(crate) fn is_shared(&self) -> bool {
         self.kind.space == TileSpace::Shared
+    }
+
+    /// What its elements are.
+    pub(crate) fn data_type(&self) -> DataType {
+        self.kind.data_type
     }
 
     /// Number of elements.
@@ -116,6 +121,16 @@ impl TileBuffer {
         (out, undefined)
     }
 
+    /// Sets the whole words of the elements of `view` from packed ones.
+    pub(crate) fn scatter_words(&mut self, view: &View, bytes: &[u8]) {
+        let mut words = bytes.chunks_exact(size_of::<u64>());
+        view.runs().for_each_segment(|start, len| {
+            for (at, word) in (start..start + len).zip(&mut words) {
+                self.tile.set_word(at, super::bits_of(word));
+            }
+        });
+    }
+
     /// Sets the elements of `view` from packed ones.
     pub(crate) fn scatter(&mut self, view: &View, bytes: &[u8]) {
         let width = ElementType::of_tile(self.kind.data_type).bytes();
@@ -145,7 +160,6 @@ fn truncated(element: ElementType, word: u64) -> u64 {
 mod tests {
     use super::*;
     use crate::memory::BufferId;
-    use crate::tile::DataType;
 
     fn buffer(space: TileSpace, data_type: DataType) -> TileBuffer {
         let kind = TileKind { space, data_type };

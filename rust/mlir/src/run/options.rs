@@ -47,7 +47,7 @@ pub(crate) struct Options {
     pub(crate) pe: Option<u32>,
 
     /// The program is the form before tiles have registers: an accumulator may be its destination,
-    /// and tiles take no room
+    /// overwritten if it holds nothing, and tiles take no room
     #[arg(long)]
     pub(crate) unassigned_tiles: bool,
 
