@@ -15,7 +15,7 @@ PROLOGUE = """\
 !h = memref<128x512xf32>
 !hx = memref<128x512xbf16>
 !hw = memref<128x128xbf16>
-!w64 = memref<32x64xbf16, #pto.mem<sbuf>>
+!w64 = memref<64x64xbf16, #pto.mem<sbuf>>
 !x64 = memref<64x128xbf16, #pto.mem<sbuf>>
 !c = memref<64x128xf32, #pto.mem<psum>>
 func.func @main(%w: !w, %v: !w, %x: !x, %y: !x, %o: !o, %p: !o, %h: !h, %g: !h, %hx: !hx, %hw: !hw,
