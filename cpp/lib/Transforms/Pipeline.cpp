@@ -69,6 +69,10 @@ struct PipelineOptions : PassPipelineOptions<PipelineOptions> {
       *this, "unroll",
       llvm::cl::desc("Straight-line code instead of loops over tiles"),
       llvm::cl::init(false)};
+  Option<bool> noSchedule{
+      *this, "no-schedule",
+      llvm::cl::desc("Keep the order of instructions: leave out pto-schedule"),
+      llvm::cl::init(false)};
   Option<bool> noVerify{
       *this, "no-verify",
       llvm::cl::desc("Leave out the last step, pto-verify-acc"),
@@ -98,6 +102,11 @@ static void buildPipeline(OpPassManager &manager,
   PTOOrderColumnTilesOptions order;
   order.target = options.target;
   manager.addPass(createPTOOrderColumnTiles(order));
+  if (!options.noSchedule) {
+    PTOScheduleOptions schedule;
+    schedule.target = options.target;
+    manager.addPass(createPTOSchedule(schedule));
+  }
   PTOLegalizeAccOptions legalize;
   legalize.target = options.target;
   legalize.strict = options.strict;

@@ -32,7 +32,9 @@ private:
   /// tiles of a loop from `begin` on become an scf.for where there are several
   /// and loops are wanted; what is left over is a tile of its own.
   void forEachTile(ArrayRef<unsigned> loops, Body body);
-  void forEachTileFrom(int64_t begin, unsigned loop, Body body);
+  /// `isLastApart` leaves the last tile out of the scf.for.
+  void forEachTileFrom(int64_t begin, unsigned loop, Body body,
+                       bool isLastApart = false);
 
   void emitOutputTile();
   void emitSum(Value accumulator);
@@ -135,9 +137,10 @@ void TileEmitter::forEachTile(ArrayRef<unsigned> loops, Body body) {
                   [&] { forEachTile(loops.drop_front(), body); });
 }
 
-void TileEmitter::forEachTileFrom(int64_t begin, unsigned loop, Body body) {
+void TileEmitter::forEachTileFrom(int64_t begin, unsigned loop, Body body,
+                                  bool isLastApart) {
   int64_t extent = contraction.extents[loop], tile = tiles[loop];
-  int64_t wholeTiles = (extent - begin) / tile;
+  int64_t wholeTiles = (extent - begin - isLastApart) / tile;
   if (!isUnrolled[loop] && wholeTiles > 1) {
     int64_t end = begin + wholeTiles * tile;
     auto forOp = scf::ForOp::create(builder, loc, createIndex(begin),
@@ -200,15 +203,19 @@ void TileEmitter::emitSum(Value accumulator) {
   bool isOneLoop = llvm::all_of(contraction.outerK, [&](unsigned loop) {
     return contraction.extents[loop] == 1;
   });
-  // In several loops the first step cannot be written apart. It overwrites all
-  // the same: the accumulator is fresh.
-  if (isSeeded || !isOneLoop)
+  // In several loops neither the first nor the last step can be written apart.
+  // The first overwrites all the same, unless seeded: the accumulator is fresh.
+  if (!isOneLoop)
     return forEachTile(sumLoops, accumulate);
   unsigned k = *contraction.k;
-  offsets[k] = builder.getIndexAttr(0);
-  sizes[k] = tiles[k];
-  emitProduct(accumulator, stageLhs(), /*overwrites=*/true);
-  forEachTileFrom(tiles[k], k, accumulate);
+  int64_t begin = 0;
+  if (!isSeeded) {
+    offsets[k] = builder.getIndexAttr(0);
+    sizes[k] = tiles[k];
+    emitProduct(accumulator, stageLhs(), /*overwrites=*/true);
+    begin = tiles[k];
+  }
+  forEachTileFrom(begin, k, accumulate, /*isLastApart=*/true);
 }
 
 void TileEmitter::emitProduct(Value accumulator, Value lhs, bool overwrites) {
