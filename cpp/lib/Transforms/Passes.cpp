@@ -13,6 +13,7 @@
 #include "PTO/Transforms/Passes.h"
 #include "PTO/Bridge/Bridge.h"
 #include "PTO/IR/PTODialect.h"
+#include "Peeling.h"
 #include "Roots.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -76,9 +77,8 @@ template <typename Derived, typename Base> struct RustPass : Base {
     std::vector<PassResult> results(functions.size());
     parallelFor(root->getContext(), 0, functions.size(), [&](size_t index) {
       Operation *function = functions[index];
-      results[index] =
-          runOnFunction(Derived::kind, function,
-                        getTargetName(function, this->target), options);
+      results[index] = derived().run(
+          function, getTargetName(function, this->target), options);
     });
     // Printed in the order of the functions, whatever thread they ran on.
     std::string category = ("pto." + this->getArgument().drop_front(4)).str();
@@ -93,6 +93,11 @@ template <typename Derived, typename Base> struct RustPass : Base {
     derived().show(results);
     if (!changed)
       this->markAllAnalysesPreserved();
+  }
+
+  PassResult run(Operation *function, StringRef target,
+                 const bridge::Options &options) {
+    return runOnFunction(Derived::kind, function, target, options);
   }
 
   bridge::Options getOptions() {
@@ -159,6 +164,22 @@ struct LegalizeAcc
     options.validate = validate;
     options.report_dir = reportDir.getValue();
     return options;
+  }
+
+  /// With `loops=peel` the pass sees the function after peeling. Where it
+  /// fails, or has nothing to derive, the function is what it was.
+  PassResult run(Operation *function, StringRef target,
+                 const bridge::Options &options) {
+    if (loops != "peel")
+      return RustPass::run(function, target, options);
+    OwningOpRef<Operation *> before = function->clone();
+    bool isPeeled = peelAccumulationLoops(function);
+    PassResult result = RustPass::run(function, target, options);
+    if (isPeeled && (result.outcome.failed || !result.outcome.changed))
+      for (auto [region, old] :
+           llvm::zip_equal(function->getRegions(), (*before)->getRegions()))
+        region.takeBody(old);
+    return result;
   }
 
   void count(const bridge::Outcome &outcome) {

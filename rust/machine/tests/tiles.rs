@@ -111,6 +111,7 @@ impl Program {
             hazards: HazardPolicy::Off,
             tiles,
             max_steps: DEFAULT_MAX_STEPS,
+            times: false,
         };
         run(&code, Code::func_id(0), inputs, config)
     }

@@ -11,8 +11,8 @@ mod common;
 use common::config;
 use pto_ir::{AccessId, AllocId, Engine, InstId, Op, Program, Space, Target, UseKind};
 use pto_machine::code::{
-    Allocate, Code, ElementType, EngineOp, FuncBuilder, Index, Inst, MatmulOp, ScalarSlot, Subview,
-    Transfer, ViewSlot,
+    self, Allocate, Code, ElementType, EngineOp, FuncBuilder, Index, Inst, MatmulOp, ScalarSlot,
+    Subview, Transfer, ViewSlot,
 };
 use pto_machine::exec::{Config, Input, run};
 use pto_machine::psum::Meanings;
@@ -56,10 +56,15 @@ impl Translation<'_> {
         let allocate = Allocate {
             dst,
             element: ElementType::F32,
-            space: alloc.space,
+            space: match alloc.space {
+                Space::Hbm => code::Space::Hbm,
+                Space::Sbuf => code::Space::Sbuf,
+                Space::Psum => code::Space::Psum,
+            },
             sizes: sizes.into(),
             layout: None,
             placement: alloc.placement,
+            capacity: None,
         };
         self.builder
             .push(Inst::Allocate(Box::new(allocate)), SiteId::NONE);

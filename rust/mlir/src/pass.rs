@@ -125,7 +125,13 @@ fn legalize_options(options: &ffi::Options) -> Result<legalize_acc::Options> {
         loops: match options.loops.as_str() {
             "" | "predicate" => legalize_acc::Loops::Predicate,
             "memset" => legalize_acc::Loops::Memset,
-            other => bail!(unknown_value("loops", other, &["predicate", "memset"])),
+            // The loops were peeled before the function came here.
+            "peel" => legalize_acc::Loops::Predicate,
+            other => bail!(unknown_value(
+                "loops",
+                other,
+                &["predicate", "memset", "peel"]
+            )),
         },
         strict: options.strict,
         remarks: options.remarks,

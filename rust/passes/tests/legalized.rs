@@ -220,3 +220,62 @@ fn small_programs_are_the_same_to_trn1_and_trn2() {
         }
     }
 }
+
+/// Programs that random search found, for three mistakes about what an operation with regions does.
+const NESTED: [&str; 4] = [
+    // Written for certain in the first iteration is not written for certain.
+    "func f
+for {
+  alloc a bank 0 p64..128 b0..1024
+  if(first 0) {
+    memset a
+  }
+  mma a tile(128,64)@(0,64)
+  read a
+}
+",
+    // Zeros that a loop may have overwritten by sums are no zeros to start over.
+    "func f
+alloc a bank 0 p64..128 b0..1024
+memset a
+for {
+  mm a tile(128,64)@(0,64)
+}
+mma a tile(128,64)@(0,64)
+read a
+",
+    // Two buffers in one place, both written inside: the one that is used afterwards keeps it.
+    "func f
+arg a bank 0 p64..96 b1280..2048 fresh escapes
+alloc b bank 0 p64..96 b1024..1792
+if {
+  for {
+    mma b b0..256 tile(128,64)@(0,64)
+  }
+  mma b tile(128,64)@(0,64)
+  effects memset a
+} else {
+  memset a
+}
+",
+    // A while without a body repeats its condition.
+    "func f
+alloc a bank 2 p0..64 b0..1792
+while {
+  mma a tile(128,64)@(0,0)
+  read a
+}
+",
+];
+
+#[test]
+fn what_regions_do_is_seen_right() {
+    for source in NESTED {
+        let program = pto_testkit::text::parse(source).expect("valid text");
+        for name in TARGETS {
+            let outcome = is_stable(&program, target(name))
+                .and_then(|()| all_hold(&program, target(name), 1));
+            assert_eq!(outcome, Ok(Outcome::Right), "{name}\n{source}");
+        }
+    }
+}

@@ -78,6 +78,7 @@ fn numeric(case: &Case) {
             hazards: HazardPolicy::Off,
             tiles: TileConfig::default(),
             max_steps: DEFAULT_MAX_STEPS,
+            times: false,
         };
         let inputs = translate::inputs(&case.after);
         black_box(run(&case.code, Code::func_id(0), inputs, config));

@@ -140,7 +140,8 @@ def PTOLegalizeAcc : PTO_Pass<"pto-legalize-acc"> {
            "Where a group ends: chain or cluster">,
     Option<"loops", "loops", "std::string", /*default=*/"\"predicate\"",
            "How a sum begins that a loop adds to: predicate (a START in the "
-           "first iteration) or memset (zeros before the loop)">,
+           "first iteration), memset (zeros before the loop) or peel (first and "
+           "last iterations apart; predicates where bounds are not constants)">,
     Option<"validate", "validate", "bool", /*default=*/"false",
            "Prove the result equal to the original before changing anything">,
     Option<"reportDir", "report-dir", "std::string", /*default=*/"",

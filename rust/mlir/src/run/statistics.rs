@@ -50,14 +50,17 @@ fn as_text(result: &RunResult) -> String {
         }
     }
     let utilisation = format!("{:.1} %", 100.0 * stats.pe_utilisation());
-    let totals: [(&str, String); 6] = [
+    let mut totals = vec![
         ("cycles", stats.cycles_in_all.to_string()),
         ("multiply-adds", stats.macs.to_string()),
         ("bytes moved", stats.bytes_moved.to_string()),
         ("memsets", stats.memsets.to_string()),
         ("pe utilisation", utilisation),
-        ("tile flags", format!("0x{:02x}", stats.tile_flags)),
     ];
+    if stats.tile_flags != 0 {
+        totals.push(("tile flags", format!("0x{:02x}", stats.tile_flags)));
+    }
+    let totals = totals.into_iter();
     lines.extend(totals.map(|(name, value)| format!("{name:<18}{value:>24}")));
     lines.join("\n") + "\n"
 }

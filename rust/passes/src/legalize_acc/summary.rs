@@ -78,6 +78,12 @@ impl Summary {
         self.uses.is_empty() && self.calls.is_empty()
     }
 
+    /// Whether all of `access`, one of the list, is written for certain.
+    fn is_certain(&self, access: u32) -> bool {
+        let found = self.uses.binary_search_by_key(&access, |used| used.access);
+        found.is_ok_and(|index| self.uses[index].is_certain)
+    }
+
     fn sort(&mut self) {
         self.uses.sort_unstable_by_key(|used| used.access);
         self.uses.dedup_by(|next, kept| {
@@ -124,6 +130,9 @@ impl Summaries {
         both.add(others);
         both.sort();
         both.kills.retain(|kill| others.kills.contains(kill));
+        for used in &mut both.uses {
+            used.is_certain = first.is_certain(used.access) && others.is_certain(used.access);
+        }
         Some(Rc::new(both))
     }
 }

@@ -442,8 +442,13 @@ impl<'p> Walker<'p> {
                 let value = chains.find(cell.value);
                 let object = &mut chains.objects[value as usize];
                 object.last = event.pos;
-                if content == Content::Data {
-                    object.content = Content::Data;
+                match content {
+                    Content::Data => object.content = Content::Data,
+                    // Zeros that a region may have overwritten by a sum are zeros no more.
+                    Content::Sum | Content::Zero if !object.is_chain() => {
+                        object.added_at = event.pos;
+                    }
+                    Content::Sum | Content::Zero => {}
                 }
                 let cell = self.cell(class);
                 cell.written = event.pos;
@@ -472,6 +477,10 @@ impl<'p> Walker<'p> {
                 object = chains.add(Object { content, ..data });
             }
             chains.objects[object as usize].strips |= 1 << facts.strip;
+            if self.yields(event, &cell) {
+                self.cell(class).contested = event.pos;
+                continue;
+            }
             self.displace(event, class);
             let cell = self.cell(class);
             if cell.written == event.pos {
@@ -484,6 +493,19 @@ impl<'p> Walker<'p> {
             cell.maybe_shape = event.shape;
             cell.is_zero = false;
         }
+    }
+
+    /// Whether `event` leaves a cell to its owner, whom the same operation writes too: in which order
+    /// is a question of the blocks inside. Here it matters whose value is used afterwards.
+    fn yields(&self, event: &Event, cell: &Cell) -> bool {
+        let is_used_later = |alloc: u32| {
+            let (epoch, last) = self.last_use[alloc as usize];
+            epoch == self.epoch && last > event.pos
+        };
+        cell.written == event.pos
+            && self.holds(cell, cell.owner)
+            && is_used_later(cell.owner)
+            && !is_used_later(event.alloc)
     }
 
     fn pe_write(

@@ -563,6 +563,10 @@ impl Builder<'_> {
             (RegionKind::While, [(condition, decides), rest @ ..]) => {
                 self.edge(before, *condition, false);
                 self.all(decides, after, true);
+                // Without a body the condition alone is repeated.
+                if rest.is_empty() {
+                    self.all(decides, *condition, false);
+                }
                 for (body, exits) in rest {
                     self.all(decides, *body, false);
                     self.all(exits, *condition, false);

@@ -1,0 +1,23 @@
+//===- Peeling.h - First and last iterations apart --------------*- C++ -*-===//
+//
+// Licensed under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PTO_LIB_TRANSFORMS_PEELING_H
+#define PTO_LIB_TRANSFORMS_PEELING_H
+
+#include "mlir/IR/Operation.h"
+
+namespace mlir::pto {
+
+/// Writes the first and the last iteration apart of every loop in `function`
+/// that adds to a buffer from outside of it, so that START and STOP are flags
+/// and not predicates. Loops of unknown trip count stay. Says whether any was
+/// peeled.
+bool peelAccumulationLoops(Operation *function);
+
+} // namespace mlir::pto
+
+#endif // PTO_LIB_TRANSFORMS_PEELING_H
