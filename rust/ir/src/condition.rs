@@ -50,7 +50,7 @@ impl Condition {
 
     /// The opposite.
     #[must_use]
-    pub fn not(self) -> Self {
+    pub fn opposite(self) -> Self {
         match self {
             Self::Unknown => Self::Unknown,
             Self::Constant(value) => Self::Constant(!value),
@@ -95,7 +95,7 @@ impl Condition {
     /// One of them holds.
     #[must_use]
     pub fn or(self, other: Self) -> Self {
-        self.not().and(other.not()).not()
+        self.opposite().and(other.opposite()).opposite()
     }
 
     /// Whether it holds, where `is_at` tells of a loop and a turn whether the loop is there.
@@ -164,10 +164,10 @@ mod tests {
             first(&[1]).and(Condition::Constant(false)),
             Condition::Constant(false)
         );
-        assert_eq!(first(&[1]).and(first(&[2]).not()), Condition::Unknown);
+        assert_eq!(first(&[1]).and(first(&[2]).opposite()), Condition::Unknown);
         assert_eq!(
-            first(&[1]).not().or(first(&[2]).not()),
-            first(&[1, 2]).not()
+            first(&[1]).opposite().or(first(&[2]).opposite()),
+            first(&[1, 2]).opposite()
         );
         let last = Condition::all(Turn::Last, vec![InstId::new(1)]);
         assert_eq!(first(&[1]).and(last), Condition::Unknown);
@@ -183,7 +183,7 @@ mod tests {
         assert_eq!(first(&[1]).holds(at), Some(true));
         assert_eq!(first(&[1, 2]).holds(at), Some(false));
         assert_eq!(first(&[1, 3]).holds(at), None);
-        assert_eq!(first(&[2, 3]).not().holds(at), Some(true));
+        assert_eq!(first(&[2, 3]).opposite().holds(at), Some(true));
         assert_eq!(Condition::Unknown.holds(at), None);
     }
 }

@@ -153,7 +153,7 @@ impl Walk {
 
     fn fresh(&mut self, count: Number) -> Number {
         let first = self.next;
-        self.next = self.next.saturating_add(count).min(UNKNOWN);
+        self.next = self.next.saturating_add(count);
         first
     }
 

@@ -104,7 +104,8 @@ impl Reader {
         let uses = self.uses(op, operands)?;
         let inst = self.push(op, IrOp::Engine, engine, &uses);
         let values = operands.iter().map(|&(value, _)| value);
-        self.read_work(inst, values.clone(), values.last());
+        let last = values.clone().next_back();
+        self.read_work(inst, values, last);
         self.read_order(op, inst);
         Some(inst)
     }

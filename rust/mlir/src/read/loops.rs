@@ -133,7 +133,7 @@ impl Reader {
             "arith.xori" => match (operand(0), operand(1)) {
                 (Condition::Constant(flips), other) | (other, Condition::Constant(flips)) => {
                     match flips {
-                        true => other.not(),
+                        true => other.opposite(),
                         false => other,
                     }
                 }
@@ -169,11 +169,11 @@ impl Reader {
                 let is_last = bound.constant().is_some() && bound.constant() == known.last();
                 return match code {
                     EQ if is_first => first,
-                    NE if is_first => first.not(),
+                    NE if is_first => first.opposite(),
                     SLE if is_first => first,
-                    SGT if is_first => first.not(),
+                    SGT if is_first => first.opposite(),
                     EQ | SGE if is_last => last,
-                    NE | SLT if is_last => last.not(),
+                    NE | SLT if is_last => last.opposite(),
                     _ => Condition::Unknown,
                 };
             }
@@ -181,7 +181,7 @@ impl Reader {
                 let last = Condition::all(Turn::Last, vec![holder]);
                 match code {
                     SGE => return last,
-                    SLT => return last.not(),
+                    SLT => return last.opposite(),
                     _ => {}
                 }
             }

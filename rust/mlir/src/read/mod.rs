@@ -351,7 +351,7 @@ impl Reader {
 
     /// Whether `op` may do anything but compute. What ends a block stays where it is in any case.
     fn has_effects(&self, op: Op) -> bool {
-        !op.is_effect_free() && !(op.next().is_none() && op.is_terminator())
+        !(op.is_effect_free() || op.next().is_none() && op.is_terminator())
     }
 
     fn read_alloc(&mut self, op: Op) {

@@ -352,14 +352,14 @@ impl Walk<'_> {
 
     /// Numbers for the groups in order, by object.
     fn number_groups(&mut self) -> Vec<u32> {
-        let mut numbers = vec![NONE; self.objects.len()];
         let mut count = 0;
-        for index in 0..self.objects.len() {
-            if self.objects[index].is_group && self.root(index as u32) as usize == index {
-                numbers[index] = count;
-                count += 1;
-            }
-        }
-        numbers
+        (0..self.objects.len())
+            .map(|index| {
+                let is_first =
+                    self.objects[index].is_group && self.root(index as u32) as usize == index;
+                count += u32::from(is_first);
+                if is_first { count - 1 } else { NONE }
+            })
+            .collect()
     }
 }

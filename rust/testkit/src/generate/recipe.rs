@@ -323,7 +323,7 @@ impl Build<'_> {
         let branch = self.open.last().map(|open| open.0);
         if let (Some(innermost), Some(branch)) = (innermost, branch) {
             let first = Condition::all(Turn::First, vec![innermost]);
-            let condition = if negated { first.not() } else { first };
+            let condition = if negated { first.opposite() } else { first };
             self.builder.set_branch(branch, condition);
         }
     }

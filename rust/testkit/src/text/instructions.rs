@@ -163,7 +163,11 @@ impl<'a> Parser<'a> {
             self.takes_mark(',');
         }
         let condition = Condition::all(turn, loops);
-        Ok(if negated { condition.not() } else { condition })
+        Ok(if negated {
+            condition.opposite()
+        } else {
+            condition
+        })
     }
 
     fn tile(&mut self) -> Parsed<Tile> {
