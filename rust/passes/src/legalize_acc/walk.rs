@@ -445,9 +445,7 @@ impl<'p> Walker<'p> {
                 match content {
                     Content::Data => object.content = Content::Data,
                     // Zeros that a region may have overwritten by a sum are zeros no more.
-                    Content::Sum | Content::Zero if !object.is_chain() => {
-                        object.added_at = event.pos;
-                    }
+                    Content::Sum if cell.is_zero => object.added_at = event.pos,
                     Content::Sum | Content::Zero => {}
                 }
                 let cell = self.cell(class);
