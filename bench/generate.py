@@ -126,6 +126,23 @@ def generate_tiles(out, matmuls, aliases):
     out.write("  return\n}\n")
 
 
+def generate_nests(out, nests):
+    """Sums over two loops each, one after the other, a bank each in turn."""
+    cells = 512
+    writer = Writer(out, cells)
+    out.write("module attributes {pto.target = #pto.target<trn2>} {\n")
+    out.write(HEADER.format(visibility="", index=0, cells=cells))
+    for number, constant in enumerate((0, 1, 4)):
+        out.write(f"    %c{number} = arith.constant {constant} : index\n")
+    for number in range(nests):
+        name = writer.allocate(number % BANKS, 0)
+        out.write("    scf.for %i = %c0 to %c2 step %c1 {\n    scf.for %k = %c0 to %c2 step %c1 {\n")
+        writer.step(name, first=False)
+        out.write("    }\n    }\n")
+        writer.drain(name)
+    out.write("    return\n  }\n}\n")
+
+
 def chain_lengths(rng, matmuls, longest, mean):
     """Lengths 1..longest that add up to `matmuls`; uniform, or geometric about `mean`."""
     lengths = []

@@ -25,7 +25,7 @@ PASSES = {
     "alloc": "pto-alloc-psum",
     "schedule": "pto-schedule",
 }
-GROUPS = ["passes", "verify", "tiles", "front", "pipeline", "validate", "threads", "in-process", "symbolic", "machine", "clusters"]
+GROUPS = ["passes", "verify", "tiles", "loops", "front", "pipeline", "validate", "threads", "in-process", "symbolic", "machine", "clusters"]
 
 
 @dataclass
@@ -190,6 +190,20 @@ def measure_pipeline(pto_opt, folder):
     yield Bar("pipeline / (parse + print of the result), linalg to 100k", run.work / frame, 0.5)
 
 
+def measure_loops(pto_opt, folder):
+    """Every nest is a sum of its own: two loops around one matmul, then the drain."""
+    nests = 10_000
+    progress(f"legalize {nests} loop nests")
+    file = folder / "nests.mlir"
+    with file.open("w") as out:
+        generate.generate_nests(out, nests)
+    times = [PassTimes(pto_opt, file, ["legalize"]) for _ in range(5)]
+    run = best(times, lambda run: run.total("legalize") / run.frame)
+    work = run.total("legalize")
+    detail = f"{work * 1e9 / nests:.0f} ns a nest"
+    yield Bar("legalize / (parse + print), 10k loop nests", work / run.frame, 0.15, detail=detail)
+
+
 def measure_front(pto_opt, folder):
     for mix in ("bank", "packed"):
         runs = {}
@@ -300,6 +314,7 @@ def main():
             "verify": lambda: measure_verify(pto_opt, folder),
             "tiles": lambda: measure_tiles(pto_opt, folder),
             "pipeline": lambda: measure_pipeline(pto_opt, folder),
+            "loops": lambda: measure_loops(pto_opt, folder),
             "front": lambda: measure_front(pto_opt, folder),
             "validate": lambda: measure_validate(pto_opt, folder),
             "threads": lambda: measure_threads(pto_opt, folder),
