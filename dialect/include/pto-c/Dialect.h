@@ -100,7 +100,9 @@ typedef struct {
   int32_t zeroRegion;
   /// The tile; the whole array, (128, 128) at (0, 0), where absent.
   int32_t tileRows, tileCols, tileRow, tileCol;
-  bool hasTile;
+  /// How many tokens it waits for.
+  uint32_t afterCount;
+  bool hasTile, hasToken;
 } PtoMatmul;
 
 /// Fills in `matmul`. False where `op` is no matmul of the PE array.

@@ -133,6 +133,8 @@ static bool readMatmul(Matmul op, PtoMatmul *matmul) {
       matmul->hasTile ? properties.tile_size[1] : int32_t(any.peColumns);
   matmul->tileRow = matmul->hasTile ? properties.tile_position[0] : 0;
   matmul->tileCol = matmul->hasTile ? properties.tile_position[1] : 0;
+  matmul->afterCount = common::getAfterCount(op);
+  matmul->hasToken = op->getNumResults() != 0;
   return true;
 }
 
@@ -312,7 +314,7 @@ bool ptoEngineOpGet(MlirOperation op, uint32_t *engine, uint32_t *afterCount,
   if (!instruction)
     return false;
   *engine = static_cast<uint32_t>(instruction.getExecutingEngine());
-  *afterCount = instruction.getAfter().size();
+  *afterCount = instruction.getAfterCount();
   *hasToken = static_cast<bool>(instruction.getTokenOrNull());
   auto memset = dyn_cast<MemsetOp>(unwrap(op));
   *inserted = memset && memset.getInserted();
@@ -371,11 +373,11 @@ static void setInsertedAfter(EngineOpInterface op,
 void ptoEngineOpAppendAfter(MlirOperation op, uint32_t n,
                             MlirValue const *tokens, bool inserted) {
   auto instruction = cast<EngineOpInterface>(unwrap(op));
-  int32_t first = instruction.getAfter().size();
+  int32_t first = instruction.getAfterCount();
   SmallVector<Value> values;
   for (MlirValue token : ArrayRef(tokens, n))
     values.push_back(unwrap(token));
-  instruction.getAfterMutable().append(values);
+  instruction.appendAfter(values);
   if (!inserted)
     return;
   SmallVector<int32_t> positions(

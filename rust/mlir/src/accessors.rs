@@ -60,7 +60,9 @@ pub(crate) struct PtoMatmul {
     pub(crate) tile_cols: i32,
     pub(crate) tile_row: i32,
     pub(crate) tile_col: i32,
+    pub(crate) after_count: u32,
     pub(crate) has_tile: bool,
+    pub(crate) has_token: bool,
 }
 
 #[repr(C)]

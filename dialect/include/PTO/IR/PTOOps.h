@@ -75,6 +75,43 @@ ParseResult parseDictionary(OpAsmParser &parser, NamedAttrList &attributes,
                             StringRef name, ArrayRef<StringRef> inherentNames,
                             InherentAttributeVerifier verifyInherent);
 
+/// The operand group `after` of an operation that knows the roles of its
+/// groups.
+template <typename ConcreteOp> constexpr unsigned getAfterGroup() {
+  unsigned group = 0;
+  while (ConcreteOp::groupRoles[group] != TileRole::after)
+    ++group;
+  return group;
+}
+
+/// How many tokens `op` waits for. Looks at one group where getAfter() would
+/// sum up those before it.
+template <typename ConcreteOp> unsigned getAfterCount(ConcreteOp op) {
+  if constexpr (ConcreteOp::template hasTrait<
+                    OpTrait::AttrSizedOperandSegments>())
+    return op.getProperties().operandSegmentSizes[getAfterGroup<ConcreteOp>()];
+  else
+    return op.getAfter().size();
+}
+
+/// Adds `tokens` at the end of `after`. A MutableOperandRange would make the
+/// attribute of all group sizes, and look it up by name, each time.
+template <typename ConcreteOp>
+void appendAfter(ConcreteOp op, ValueRange tokens) {
+  if constexpr (ConcreteOp::template hasTrait<
+                    OpTrait::AttrSizedOperandSegments>()) {
+    constexpr unsigned group = getAfterGroup<ConcreteOp>();
+    MutableArrayRef<int32_t> sizes = op.getProperties().operandSegmentSizes;
+    unsigned end = 0;
+    for (int32_t size : sizes.take_front(group + 1))
+      end += size;
+    op->insertOperands(end, tokens);
+    sizes[group] += tokens.size();
+  } else {
+    op.getAfterMutable().append(tokens);
+  }
+}
+
 /// Prints `attributes` without those that a clause says.
 void printDictionary(OpAsmPrinter &printer, DictionaryAttr attributes,
                      ArrayRef<StringRef> inherentNames);

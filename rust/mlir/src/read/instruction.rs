@@ -62,7 +62,7 @@ impl Reader {
         let inst = self.builder.push_matmul(dst_access, spec);
         self.ops.push(op);
         self.read_work(inst, operands.into_iter().flatten(), None);
-        self.read_order(op, inst);
+        self.read_order(op, inst, facts.after_count, facts.has_token);
     }
 
     /// The cells of an operand in SBUF, where they are asked for.
@@ -98,32 +98,32 @@ impl Reader {
         op: Op,
         operands: &[(Value, UseKind)],
     ) -> Option<InstId> {
-        let engine = op
-            .engine()
-            .map_or(Engine::Other, |facts| engine_of(facts.engine));
+        let facts = op.engine();
+        let engine = facts.map_or(Engine::Other, |facts| engine_of(facts.engine));
         let uses = self.uses(op, operands)?;
         let inst = self.push(op, IrOp::Engine, engine, &uses);
         let values = operands.iter().map(|&(value, _)| value);
         let last = values.clone().next_back();
         self.read_work(inst, values, last);
-        self.read_order(op, inst);
+        if let Some(facts) = facts {
+            self.read_order(op, inst, facts.after_count, facts.has_token);
+            if facts.inserted {
+                self.builder.set_inserted(inst);
+            }
+        }
         Some(inst)
     }
 
-    /// Tokens and the mark of an engine operation.
-    fn read_order(&mut self, op: Op, inst: InstId) {
-        let Some(facts) = op.engine() else { return };
-        if facts.has_token {
+    /// The token of an engine operation and those it waits for.
+    fn read_order(&mut self, op: Op, inst: InstId, after_count: u32, has_token: bool) {
+        if has_token {
             self.token_makers.insert(op.key(), inst);
         }
-        for index in 0..facts.after_count {
+        for index in 0..after_count {
             if let Some(maker) = op.after(index).owner() {
                 self.edges
                     .push((inst, maker.key(), op.is_after_inserted(index)));
             }
-        }
-        if facts.inserted {
-            self.builder.set_inserted(inst);
         }
     }
 
