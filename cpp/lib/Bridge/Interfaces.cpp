@@ -8,6 +8,8 @@
 #include "PTO/Bridge/Interfaces.h"
 #include "mlir/CAPI/IR.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Interfaces/CallInterfaces.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 #include "mlir/Interfaces/LoopLikeInterface.h"
@@ -34,17 +36,41 @@ bool ptoCallGetPsumBanks(MlirOperation call, uint32_t *mask) {
   return true;
 }
 
+/// The constant that `bound` is. What is most often one is asked directly:
+/// upstream's matcher tries the folders of its operation.
+static std::optional<int64_t> getConstant(OpFoldResult bound) {
+  auto value = dyn_cast<Value>(bound);
+  if (auto constant = value ? value.getDefiningOp<arith::ConstantOp>() : nullptr)
+    if (auto number = dyn_cast<IntegerAttr>(constant.getValue()))
+      return number.getValue().trySExtValue();
+  return getConstantIntValue(bound);
+}
+
+/// The iterations from `lower` to `upper`, signed, by a positive `step`.
+static uint64_t countTrips(int64_t lower, int64_t upper, int64_t step) {
+  // Unsigned: the bounds may be further apart than a signed number says.
+  uint64_t span = lower < upper ? uint64_t(upper) - uint64_t(lower) : 0;
+  return llvm::divideCeil(span, uint64_t(step));
+}
+
 bool ptoLoopGetTripCount(MlirOperation op, uint64_t *trips) {
   if (auto loop = dyn_cast<affine::AffineForOp>(unwrap(op))) {
     int64_t step = loop.getStepAsInt();
     if (!loop.hasConstantBounds() || step <= 0)
       return false;
-    int64_t lower = loop.getConstantLowerBound();
-    int64_t upper = loop.getConstantUpperBound();
-    // Unsigned: the bounds may be further apart than a signed number says.
-    uint64_t span = lower < upper ? uint64_t(upper) - uint64_t(lower) : 0;
-    *trips = llvm::divideCeil(span, uint64_t(step));
+    *trips = countTrips(loop.getConstantLowerBound(),
+                        loop.getConstantUpperBound(), step);
     return true;
+  }
+  if (auto loop = dyn_cast<scf::ForOp>(unwrap(op));
+      loop && !loop.getUnsignedCmp()) {
+    std::optional<int64_t> lower = getConstant(loop.getLowerBound());
+    std::optional<int64_t> upper = getConstant(loop.getUpperBound());
+    std::optional<int64_t> step = getConstant(loop.getStep());
+    if (lower && upper && step && *step > 0) {
+      *trips = countTrips(*lower, *upper, *step);
+      return true;
+    }
   }
   auto loop = dyn_cast<LoopLikeOpInterface>(unwrap(op));
   std::optional<APInt> count = loop ? loop.getStaticTripCount() : std::nullopt;
@@ -67,7 +93,7 @@ static PtoBound boundOf(std::optional<OpFoldResult> bound) {
     return result;
   if (auto value = dyn_cast<Value>(*bound))
     result.value = wrap(value);
-  if (std::optional<int64_t> constant = getConstantIntValue(*bound)) {
+  if (std::optional<int64_t> constant = getConstant(*bound)) {
     result.constant = *constant;
     result.isConstant = true;
   }

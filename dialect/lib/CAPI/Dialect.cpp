@@ -170,19 +170,20 @@ void ptoMatmulSetAcc(MlirOperation op, int32_t acc, int32_t zeroRegion) {
 }
 
 void ptoMatmulSetPredicate(MlirOperation op, bool isStop, MlirValue condition) {
-  auto matmul = cast<MatmulOpInterface>(unwrap(op));
-  MutableOperandRange operands =
-      isStop ? matmul.getStopIfMutable() : matmul.getStartIfMutable();
-  if (mlirValueIsNull(condition))
-    operands.clear();
-  else
-    operands.assign(unwrap(condition));
+  TypeSwitch<Operation *>(unwrap(op))
+      .Case<TMatmulOp, TMatmulAccOp>([&](auto matmul) {
+        if (isStop)
+          common::setOptionalOperand<TileRole::stop_if>(matmul,
+                                                        unwrap(condition));
+        else
+          common::setOptionalOperand<TileRole::start_if>(matmul,
+                                                         unwrap(condition));
+      });
 }
 
 void ptoMatmulDropPredicates(MlirOperation op) {
-  auto matmul = cast<MatmulOpInterface>(unwrap(op));
-  matmul.getStartIfMutable().clear();
-  matmul.getStopIfMutable().clear();
+  for (bool isStop : {false, true})
+    ptoMatmulSetPredicate(op, isStop, wrap(Value()));
 }
 
 //===----------------------------------------------------------------------===//

@@ -75,38 +75,64 @@ ParseResult parseDictionary(OpAsmParser &parser, NamedAttrList &attributes,
                             StringRef name, ArrayRef<StringRef> inherentNames,
                             InherentAttributeVerifier verifyInherent);
 
-/// The operand group `after` of an operation that knows the roles of its
+/// The operand group of `role` in an operation that knows the roles of its
 /// groups.
-template <typename ConcreteOp> constexpr unsigned getAfterGroup() {
+template <typename ConcreteOp> constexpr unsigned getGroup(TileRole role) {
   unsigned group = 0;
-  while (ConcreteOp::groupRoles[group] != TileRole::after)
+  while (ConcreteOp::groupRoles[group] != role)
     ++group;
   return group;
 }
 
-/// How many tokens `op` waits for. Looks at one group where getAfter() would
-/// sum up those before it.
+template <typename ConcreteOp>
+constexpr bool countsGroups =
+    ConcreteOp::template hasTrait<OpTrait::AttrSizedOperandSegments>();
+
+/// The operands before the group `group`.
+template <typename ConcreteOp>
+unsigned countOperandsBefore(ConcreteOp op, unsigned group) {
+  ArrayRef<int32_t> sizes = op.getProperties().operandSegmentSizes;
+  unsigned count = 0;
+  for (int32_t size : sizes.take_front(group))
+    count += size;
+  return count;
+}
+
+// These change one group of operands in place. A MutableOperandRange would make
+// the attribute of all group sizes anew, and look it up by name, each time.
+
+/// Sets the optional operand `role`; null removes it.
+template <TileRole role, typename ConcreteOp>
+void setOptionalOperand(ConcreteOp op, Value value) {
+  constexpr unsigned group = getGroup<ConcreteOp>(role);
+  int32_t &size = op.getProperties().operandSegmentSizes[group];
+  unsigned position = countOperandsBefore(op, group);
+  if (value && size)
+    op->setOperand(position, value);
+  else if (value)
+    op->insertOperands(position, value);
+  else if (size)
+    op->eraseOperand(position);
+  size = value ? 1 : 0;
+}
+
+/// How many tokens `op` waits for. Looks at one group where getAfter() would sum
+/// up those before it.
 template <typename ConcreteOp> unsigned getAfterCount(ConcreteOp op) {
-  if constexpr (ConcreteOp::template hasTrait<
-                    OpTrait::AttrSizedOperandSegments>())
-    return op.getProperties().operandSegmentSizes[getAfterGroup<ConcreteOp>()];
+  if constexpr (countsGroups<ConcreteOp>)
+    return op.getProperties()
+        .operandSegmentSizes[getGroup<ConcreteOp>(TileRole::after)];
   else
     return op.getAfter().size();
 }
 
-/// Adds `tokens` at the end of `after`. A MutableOperandRange would make the
-/// attribute of all group sizes, and look it up by name, each time.
+/// Adds `tokens` at the end of `after`.
 template <typename ConcreteOp>
 void appendAfter(ConcreteOp op, ValueRange tokens) {
-  if constexpr (ConcreteOp::template hasTrait<
-                    OpTrait::AttrSizedOperandSegments>()) {
-    constexpr unsigned group = getAfterGroup<ConcreteOp>();
-    MutableArrayRef<int32_t> sizes = op.getProperties().operandSegmentSizes;
-    unsigned end = 0;
-    for (int32_t size : sizes.take_front(group + 1))
-      end += size;
-    op->insertOperands(end, tokens);
-    sizes[group] += tokens.size();
+  if constexpr (countsGroups<ConcreteOp>) {
+    constexpr unsigned group = getGroup<ConcreteOp>(TileRole::after);
+    op->insertOperands(countOperandsBefore(op, group + 1), tokens);
+    op.getProperties().operandSegmentSizes[group] += tokens.size();
   } else {
     op.getAfterMutable().append(tokens);
   }

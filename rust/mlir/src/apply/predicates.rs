@@ -9,11 +9,11 @@ use melior::ContextRef;
 use melior::ir::attribute::IntegerAttribute;
 use melior::ir::operation::OperationBuilder;
 use melior::ir::r#type::IntegerType;
-use melior::ir::{
-    Attribute, BlockLike, BlockRef, Identifier, Location, OperationRef, Type, TypeLike,
-    Value as MeliorValue,
+use melior::ir::{Attribute, Identifier, Location, Type, TypeLike, Value as MeliorValue, ValueLike};
+use mlir_sys::{
+    MlirOperation, mlirBlockInsertOwnedOperationBefore, mlirOperationClone,
+    mlirOperationSetLocation, mlirOperationSetOperand, mlirUnitAttrGet,
 };
-use mlir_sys::mlirUnitAttrGet;
 use pto_ir::{InstId, NewPredicate, Plan, Turn};
 use rustc_hash::FxHashMap;
 
@@ -31,11 +31,39 @@ pub(super) struct Made {
     first_ops: FxHashMap<InstId, Op>,
     /// By type and value: constants at the start of the function.
     constants: FxHashMap<(Key, i64), Value>,
+    /// By the type of their operands: one operation of each kind.
+    parts: FxHashMap<(Part, Key), Op>,
 }
 
-/// `arith.cmpi` predicates.
-const EQ: i64 = 0;
-const SGE: i64 = 5;
+/// The operations that predicates consist of, on two operands of one type.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+enum Part {
+    /// Conjunction.
+    And,
+    /// The induction variable of the next iteration.
+    Sum,
+    IsEqual,
+    IsAtLeast,
+}
+
+impl Part {
+    const fn name(self) -> &'static str {
+        match self {
+            Self::And => "arith.andi",
+            Self::Sum => "arith.addi",
+            Self::IsEqual | Self::IsAtLeast => "arith.cmpi",
+        }
+    }
+
+    /// The `predicate` of a comparison, as `arith.cmpi` numbers them.
+    const fn comparison(self) -> Option<i64> {
+        match self {
+            Self::And | Self::Sum => None,
+            Self::IsEqual => Some(0),
+            Self::IsAtLeast => Some(5),
+        }
+    }
+}
 
 impl Editor {
     /// Gives the matmuls of the plan their predicates.
@@ -68,10 +96,7 @@ impl Editor {
         } else {
             let outer = self.conjunction(turn, outer)?;
             let own = self.conjunction(turn, &[innermost])?;
-            let bit = own.r#type().raw();
-            // SAFETY: the type lives as long as its context.
-            let bit = unsafe { Type::from_raw(bit) };
-            self.in_body(innermost, "arith.andi", &[outer, own], &[], bit)?
+            self.in_body(innermost, Part::And, [outer, own])?
         };
         self.made.conjunctions.insert(key, value);
         Ok(value)
@@ -83,29 +108,23 @@ impl Editor {
             .op(holder)
             .loop_facts()
             .context("a predicate on what is no loop")?;
-        // SAFETY: the induction variable and the context of a live loop.
-        let (variable, context) = unsafe {
-            (
-                Value::from_option_raw(facts.variable).context("a loop without a variable")?,
-                ContextRef::from_raw(self.reading.function.context()),
-            )
-        };
-        // SAFETY: the context outlives this call.
-        let context = unsafe { context.to_ref() };
+        // SAFETY: the induction variable of a live loop.
+        let variable = unsafe { Value::from_option_raw(facts.variable) };
+        let variable = variable.context("a loop without a variable")?;
         // SAFETY: the type lives as long as its context.
         let r#type = unsafe { Type::from_raw(variable.r#type().raw()) };
-        let (left, right, code) = match turn {
-            Turn::First => (variable, self.bound(&facts.lower, r#type)?, EQ),
+        match turn {
+            Turn::First => {
+                let lower = self.bound(&facts.lower, r#type)?;
+                self.in_body(holder, Part::IsEqual, [variable, lower])
+            }
             Turn::Last => {
                 let step = self.bound(&facts.step, r#type)?;
-                let next = self.in_body(holder, "arith.addi", &[variable, step], &[], r#type)?;
-                (next, self.bound(&facts.upper, r#type)?, SGE)
+                let next = self.in_body(holder, Part::Sum, [variable, step])?;
+                let upper = self.bound(&facts.upper, r#type)?;
+                self.in_body(holder, Part::IsAtLeast, [next, upper])
             }
-        };
-        let code = IntegerAttribute::new(IntegerType::new(context, 64).into(), code);
-        let bit = IntegerType::new(context, 1).into();
-        let attributes = [("predicate", code.into())];
-        self.in_body(holder, "arith.cmpi", &[left, right], &attributes, bit)
+        }
     }
 
     /// A bound as a value.
@@ -127,56 +146,80 @@ impl Editor {
         Ok(constant)
     }
 
-    /// Adds an operation with one result before what was first in the body of a loop.
-    fn in_body(
-        &mut self,
-        holder: InstId,
-        name: &str,
-        operands: &[Value],
-        attributes: &[(&str, Attribute<'_>)],
-        result: Type<'_>,
-    ) -> Result<Value> {
-        let op = self.reading.op(holder);
-        let first = match self.made.first_ops.get(&holder) {
-            Some(&first) => first,
-            None => {
-                let body = op.first_block(0).context("a loop without a body")?;
-                let first = body.first_op().context("a body without an end")?;
-                self.made.first_ops.insert(holder, first);
-                first
+    /// Adds an operation before what was first in the body of a loop.
+    fn in_body(&mut self, holder: InstId, part: Part, operands: [Value; 2]) -> Result<Value> {
+        let first = self.first_in_body(holder)?;
+        let location = self.reading.op(holder).location();
+        let key = (part, operands[0].r#type().key());
+        let made = match self.made.parts.get(&key) {
+            // Names and attributes need not be looked up again.
+            Some(known) => {
+                // SAFETY: the operation that is known is live, and so are the operands.
+                unsafe {
+                    let copy = mlirOperationClone(known.raw());
+                    for (index, operand) in (0..).zip(operands) {
+                        mlirOperationSetOperand(copy, index, operand.raw());
+                    }
+                    mlirOperationSetLocation(copy, location.raw());
+                    copy
+                }
             }
+            None => self.build(part, operands, location)?,
         };
+        // SAFETY: the new operation is owned by nobody; `first` is live, in a block of a live loop.
+        let made = unsafe {
+            mlirBlockInsertOwnedOperationBefore(first.block().raw(), first.raw(), made);
+            Op::from_raw(made)
+        };
+        self.made.parts.entry(key).or_insert(made);
+        Ok(made.result(0))
+    }
+
+    /// The operation that was first in the body of a loop.
+    fn first_in_body(&mut self, holder: InstId) -> Result<Op> {
+        if let Some(&first) = self.made.first_ops.get(&holder) {
+            return Ok(first);
+        }
+        let body = self.reading.op(holder).first_block(0);
+        let body = body.context("a loop without a body")?;
+        let first = body.first_op().context("a body without an end")?;
+        self.made.first_ops.insert(holder, first);
+        Ok(first)
+    }
+
+    /// An operation that stands nowhere yet.
+    fn build(
+        &self,
+        part: Part,
+        operands: [Value; 2],
+        location: crate::handle::Location,
+    ) -> Result<MlirOperation> {
         // SAFETY: all of them are live, and outlive this call.
-        let (context, block, anchor, location, mark) = unsafe {
+        let (context, location, mark) = unsafe {
+            let raw = self.reading.function.context();
             (
-                ContextRef::from_raw(self.reading.function.context()),
-                BlockRef::from_raw(first.block().raw()),
-                OperationRef::from_raw(first.raw()),
-                Location::from_raw(op.location().raw()),
-                Attribute::from_raw(mlirUnitAttrGet(op.context())),
+                ContextRef::from_raw(raw),
+                Location::from_raw(location.raw()),
+                Attribute::from_raw(mlirUnitAttrGet(raw)),
             )
         };
         // SAFETY: as above.
         let context = unsafe { context.to_ref() };
-        let operands: Vec<MeliorValue<'_, '_>> = operands
-            .iter()
-            // SAFETY: as above.
-            .map(|value| unsafe { MeliorValue::from_raw(value.raw()) })
-            .collect();
-        let attributes: Vec<(Identifier<'_>, Attribute<'_>)> = attributes
-            .iter()
-            .copied()
-            .chain([(INSERTED_MARK, mark)])
-            .map(|(name, value)| (Identifier::new(context, name), value))
-            .collect();
-        let made = OperationBuilder::new(name, location)
+        // SAFETY: as above.
+        let operands = operands.map(|value| unsafe { MeliorValue::from_raw(value.raw()) });
+        let mut attributes = vec![(Identifier::new(context, INSERTED_MARK), mark)];
+        let mut result = operands[0].r#type();
+        if let Some(code) = part.comparison() {
+            let code = IntegerAttribute::new(IntegerType::new(context, 64).into(), code);
+            attributes.push((Identifier::new(context, "predicate"), code.into()));
+            result = IntegerType::new(context, 1).into();
+        }
+        let built = OperationBuilder::new(part.name(), location)
             .add_operands(&operands)
             .add_attributes(&attributes)
             .add_results(&[result])
             .build()?;
-        let made = block.insert_operation_before(anchor, made);
-        // SAFETY: the operation was just put into the body.
-        Ok(unsafe { Op::from_raw(made.to_raw()) }.result(0))
+        Ok(built.into_raw())
     }
 
     /// Takes away predicates that an earlier legalization made, and what computes them alone.
