@@ -8,6 +8,7 @@
 //! refused with `pto:unsound-flags`; where derived ones are, the pass is wrong, and says so with
 //! `pto:internal-legalize-acc`.
 
+mod cells;
 pub(super) mod replay;
 
 use pto_ir::{

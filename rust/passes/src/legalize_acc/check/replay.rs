@@ -1,502 +1,265 @@
-//! A quick proof for straight lines: replay the block cell by cell on all machines at once.
+//! A quick proof for straight lines and plain loop nests: replay the function cell by cell on all
+//! machines at once.
 //!
 //! Every cell is in one state that holds on every machine the flags have to be right on (START sets
 //! a pending bit or clears, in the partitions of the column group or of the destination). An
 //! instruction either plainly does what the reference meaning asks for, or the replay gives up and
 //! leaves the judgement to [`crate::verify_acc`], which knows more states. So the replay may refuse
 //! what is right; it must not accept what is wrong.
+//!
+//! A loop that certainly runs is replayed in its first iteration, and then in another one until that
+//! leaves every cell as it found it. From there on all iterations are alike: each begins in the same
+//! state, and the predicates that the replay knows ask for nothing but first iterations. Inner loops
+//! are replayed anew in each. So every combination of "first" and "not first" that can occur has been
+//! seen, from the state in which it occurs.
+
+use std::borrow::Cow;
 
 use pto_ir::{
-    AccFlags, AccessId, Anchor, InstId, Interval, Matmul, MemsetTarget, Op, Origin, Plan, Program,
-    Space, Target, Use, UseKind, ZeroWindow,
+    AccEdit, Anchor, BlockId, InstId, Matmul, NewMemset, NewPredicate, Op, Origin, Plan, Program,
+    RegionId, RegionKind, Space, Target, Turn,
 };
 
-/// What the reference says of a cell, and what PSUM holds unless a START intervened.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Content {
-    /// Nobody wrote it through its buffer; PSUM holds anything.
-    Fresh,
-    /// As before, and PSUM holds +0.0.
-    FreshZero,
-    /// It has the value +0.0, and PSUM holds it.
-    Zero,
-    /// It has a value, and PSUM holds it.
-    Valued,
-    /// It has a value, and PSUM does not hold it on some machine.
-    Lost,
-}
+use super::cells::Replay;
 
-/// What STARTs did since the last write. Where one did something, the next PE write overwrites or
-/// adds to +0.0.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Pending {
-    /// Nothing on any machine.
-    No,
-    /// Something on some machine.
-    Perhaps,
-    /// Something on every machine.
-    Certain,
-}
+/// Deeper nests are left to the proof over all paths: replaying doubles with each level.
+const MAX_DEPTH: usize = 4;
+/// After so many iterations that are not the first one, the cells should have settled.
+const MAX_ITERATIONS: usize = 3;
 
-#[derive(Clone, Copy)]
-struct Cell {
-    owner: u32,
-    content: Content,
-    pending: Pending,
-    /// The first START since the last write.
-    start: u32,
-}
-
-const NOBODY: u32 = u32::MAX;
-
-impl Cell {
-    fn started(&mut self, is_certain: bool, start: u32) {
-        if self.pending == Pending::No {
-            self.start = start;
-        }
-        let now = if is_certain {
-            Pending::Certain
-        } else {
-            Pending::Perhaps
-        };
-        self.pending = self.pending.max(now);
-    }
-
-    /// Where a pending bit goes away, the old content is back, or +0.0 is there instead.
-    fn accumulated(&mut self, is_certain: bool) {
-        if self.pending == Pending::No {
-            return;
-        }
-        if self.content == Content::Valued {
-            self.content = Content::Lost;
-        }
-        self.pending = if is_certain {
-            Pending::No
-        } else {
-            Pending::Perhaps
-        };
-    }
-
-    /// A PE write of the instruction `inst`; whether it plainly does what it should.
-    fn pe_write(&mut self, overwrites: bool, inst: u32) -> bool {
-        let is_right = match (self.content, self.pending) {
-            // To overwrite with a sum and to add it to +0.0 are the same. But a value that is added
-            // to should have been safe from the STARTs of others.
-            (Content::FreshZero, _) | (Content::Zero, Pending::No) => true,
-            (Content::Zero, _) => overwrites || self.start == inst,
-            (Content::Fresh, pending) => pending == Pending::Certain,
-            (Content::Valued, Pending::No) => !overwrites,
-            (Content::Valued | Content::Lost, pending) => overwrites && pending == Pending::Certain,
-        };
-        self.content = Content::Valued;
-        self.pending = Pending::No;
-        is_right
-    }
-}
-
-/// Whether the plan makes a straight-line function plainly right. `false` proves nothing.
+/// Whether the plan makes a function of straight lines and plain loops right. `false` proves nothing.
 pub(in crate::legalize_acc) fn is_plainly_right(
     program: &Program,
     target: &'static Target,
     plan: &Plan,
 ) -> bool {
-    let [block] = program.blocks() else {
+    let Some([entry]) = program.body().map(|body| body.blocks.as_slice()) else {
         return false;
     };
     let is_plain = |alloc: &pto_ir::Alloc| {
         alloc.space != Space::Psum || (alloc.origin == Origin::Allocation && !alloc.escapes)
     };
-    if !program.allocs().iter().all(is_plain) {
+    if !program.allocs().iter().all(is_plain) || !plan.drop_inserted_predicates.is_empty() {
         return false;
     }
-    let mut replay = Replay::new(program, target, plan);
-    let (mut edits, mut memsets) = (plan.acc.as_slice(), plan.memsets.as_slice());
-    for (index, &id) in block.insts.iter().enumerate() {
-        while let Some((memset, rest)) = memsets.split_first()
-            && memset.at == Anchor::Before(id)
-        {
-            if !replay.clear(id, memset.target) {
-                return false;
-            }
-            memsets = rest;
-        }
-        let is_right = match &program.inst(id).op {
-            Op::Matmul(matmul) => {
-                let (mut flags, mut region) = (matmul.flags, matmul.zero_region);
-                if let Some((edit, rest)) = edits.split_first()
-                    && edit.inst == id
-                {
-                    (flags, region) = (edit.flags, edit.zero_region);
-                    edits = rest;
-                }
-                match flags.filter(|flags| flags.is_legal(true) && !matmul.is_predicated()) {
-                    Some(flags) => replay.matmul(id, matmul, flags, region.unwrap_or(0)),
-                    None => false,
-                }
-            }
-            Op::Engine if program.inst(id).inserted => {
-                replay.inserted(program.uses(id), &block.insts[index + 1..])
-            }
-            Op::Engine | Op::Effects => replay.plain(program.uses(id)),
-            Op::Alloc(_) => true,
-            Op::Dealloc(_) | Op::Call { .. } | Op::Region { .. } => false,
-        };
-        if !is_right {
-            return false;
-        }
-    }
-    edits.is_empty() && memsets.is_empty()
+    let Some(changes) = Changes::of(plan) else {
+        return false;
+    };
+    let mut walk = Walk {
+        program,
+        replay: Replay::new(program, target, plan),
+        changes,
+        loops: Vec::new(),
+    };
+    walk.block(*entry)
 }
 
-/// A run of neighbouring cells: first, and one past the last.
-type Run = (u32, u32);
-
-struct Replay<'p> {
-    program: &'p Program,
-    target: &'static Target,
-    /// Partition boundaries.
-    rows: Vec<u32>,
-    /// By bank: its first cell, and its byte boundaries from the start of PSUM.
-    banks: Vec<(u32, Vec<u32>)>,
-    cells: Vec<Cell>,
-    /// By access: its part of [`Self::runs`]; empty until first asked for.
-    places: Vec<(u32, u32)>,
-    runs: Vec<Run>,
-    /// By buffer: whether another one took a cell in which it had a value.
-    displaced: Vec<bool>,
+/// What the plan says of each instruction, in the order of their numbers.
+struct Changes<'p> {
+    acc: Cow<'p, [AccEdit]>,
+    memsets: Cow<'p, [NewMemset]>,
+    predicates: Cow<'p, [NewPredicate]>,
+    /// How much of each list lies behind.
+    passed: [usize; 3],
 }
 
-impl<'p> Replay<'p> {
-    fn new(program: &'p Program, target: &'static Target, plan: &Plan) -> Self {
-        let mut replay = Self {
-            program,
-            target,
-            rows: Vec::new(),
-            banks: Vec::new(),
-            cells: Vec::new(),
-            places: vec![(0, 0); program.accesses().len()],
-            runs: Vec::new(),
-            displaced: vec![false; program.allocs().len()],
-        };
-        let cell_count = replay.cut(plan);
-        let unknown = Cell {
-            owner: NOBODY,
-            content: Content::Fresh,
-            pending: Pending::Perhaps,
-            start: NOBODY,
-        };
-        replay.cells = vec![unknown; cell_count];
-        replay
-    }
-
-    /// Cuts PSUM wherever an access, a column group or a memset begins or ends.
-    fn cut(&mut self, plan: &Plan) -> usize {
-        let Target {
-            banks,
-            bank_bytes,
-            partitions,
-            ..
-        } = *self.target;
-        let mut rows = vec![false; partitions as usize + 1];
-        let mut columns: Vec<Vec<u32>> = (0..banks)
-            .map(|bank| vec![bank * bank_bytes, (bank + 1) * bank_bytes])
-            .collect();
-        let mut add = |rectangle: Interval, spans: &mut dyn Iterator<Item = Interval>| {
-            rows[rectangle.start as usize] = true;
-            rows[rectangle.end as usize] = true;
-            for span in spans {
-                columns[(span.start / bank_bytes) as usize].push(span.start);
-                columns[((span.end - 1) / bank_bytes) as usize].push(span.end);
-            }
-        };
-        for index in 0..self.program.accesses().len() {
-            let access = AccessId::new(index);
-            let cells = self.program.access(access);
-            let facts = self.program.alloc(cells.alloc);
-            let spans = self.program.bytes(access);
-            let is_inside = cells.partitions.end <= facts.partitions
-                && spans.last().is_none_or(|span| span.end <= facts.bytes);
-            if let Some((base, row)) = self.base(cells.alloc).filter(|_| is_inside) {
-                let mut spans = spans.iter().map(|span| span.shifted(base));
-                add(cells.partitions.shifted(row), &mut spans);
-            }
-        }
-        for memset in &plan.memsets {
-            if let MemsetTarget::Rectangle {
-                alloc,
-                partitions,
-                bytes,
-            } = memset.target
-                && let Some((base, row)) = self.base(alloc)
-            {
-                add(
-                    partitions.shifted(row),
-                    &mut std::iter::once(bytes.shifted(base)),
-                );
-            }
-        }
-        for matmul in self.program.insts().iter().filter_map(|inst| inst.matmul()) {
-            if matmul.tile.is_some() {
-                let group = matmul.column_group(self.target);
-                add(group, &mut std::iter::empty());
-            }
-        }
-        (rows[0], rows[partitions as usize]) = (true, true);
-        self.rows = (0..=partitions).filter(|&row| rows[row as usize]).collect();
-        let mut next = 0;
-        for mut columns in columns {
-            columns.sort_unstable();
-            columns.dedup();
-            let cells = (columns.len() - 1) * (self.rows.len() - 1);
-            self.banks.push((next, columns));
-            next += cells as u32;
-        }
-        next as usize
-    }
-
-    /// First byte and first partition of a buffer that lies in PSUM.
-    fn base(&self, alloc: pto_ir::AllocId) -> Option<(u32, u32)> {
-        let facts = self.program.alloc(alloc);
-        let place = facts.placement.filter(|_| facts.space == Space::Psum)?;
-        let base = place
-            .bank
-            .checked_mul(self.target.bank_bytes)?
-            .checked_add(place.offset)?;
-        let end = base.checked_add(facts.bytes)?;
-        let last = place.partition.checked_add(facts.partitions)?;
-        let fits = end <= self.target.partition_bytes() && last <= self.target.partitions;
-        fits.then_some((base, place.partition))
-    }
-
-    /// The runs of `access`, as a part of [`Self::runs`].
-    fn place(&mut self, access: AccessId) -> std::ops::Range<usize> {
-        let (start, end) = self.places[access.index()];
-        if start < end {
-            return start as usize..end as usize;
-        }
-        let start = self.runs.len();
-        let cells = self.program.access(access);
-        if let Some((base, row)) = self.base(cells.alloc) {
-            for span in self.program.bytes(access) {
-                self.add_runs(start, cells.partitions.shifted(row), span.shifted(base));
-            }
-        }
-        self.places[access.index()] = (start as u32, self.runs.len() as u32);
-        start..self.runs.len()
-    }
-
-    /// Adds runs to the list that begins at `list`.
-    fn add_runs(&mut self, list: usize, partitions: Interval, bytes: Interval) {
-        let index = |list: &[u32], value: u32| list.partition_point(|&b| b < value) as u32;
-        let rows = index(&self.rows, partitions.start)..index(&self.rows, partitions.end);
-        for (first, columns) in &self.banks {
-            let (Some(&low), Some(&high)) = (columns.first(), columns.last()) else {
-                continue;
-            };
-            let piece = bytes.intersection(Interval::new(low, high));
-            if piece.is_empty() {
-                continue;
-            }
-            let width = columns.len() as u32 - 1;
-            let (from, to) = (index(columns, piece.start), index(columns, piece.end));
-            for row in rows.clone() {
-                let start = first + row * width;
-                match self.runs[list..].last_mut() {
-                    Some(last) if last.1 == start + from => last.1 = start + to,
-                    _ => self.runs.push((start + from, start + to)),
-                }
-            }
-        }
-    }
-
-    fn matmul(&mut self, id: InstId, matmul: &Matmul, flags: AccFlags, region: u8) -> bool {
-        let inst = id.index() as u32;
-        let access = self.program.access(matmul.dst);
-        if flags.starts() || flags.accumulates() {
-            let Some((base, row)) = self.base(access.alloc) else {
-                return false;
-            };
-            let first = self
-                .program
-                .bytes(matmul.dst)
-                .first()
-                .map_or(0, |span| span.start);
-            let bank = (base + first) / self.target.bank_bytes;
-            let group = matmul.column_group(self.target);
-            let window = ZeroWindow::of_bank(bank, region);
-            let own = access.partitions.shifted(row);
-            self.region(inst, flags, [group, own], window);
-        }
-        let owner = access.alloc.index() as u32;
-        let overwrites = matmul.accumulator.is_none();
-        self.change(matmul.dst, owner, |cell| cell.pe_write(overwrites, inst))
-    }
-
-    /// START or ACCUMULATE, before the write of the instruction itself.
-    fn region(
-        &mut self,
-        inst: u32,
-        flags: AccFlags,
-        [group, own]: [Interval; 2],
-        window: ZeroWindow,
-    ) {
-        let reach = group.hull(own);
-        let banks = window.banks();
-        for bank in banks.start..banks.end.min(self.target.banks) {
-            let (first, columns) = &self.banks[bank as usize];
-            let width = columns.len() - 1;
-            for (row, pair) in self.rows.windows(2).enumerate() {
-                let rows = Interval::new(pair[0], pair[1]);
-                if !reach.covers(rows) {
-                    continue;
-                }
-                let is_certain = own.covers(rows) && group.covers(rows);
-                let start = *first as usize + row * width;
-                for cell in &mut self.cells[start..start + width] {
-                    if flags.starts() {
-                        cell.started(is_certain, inst);
-                    } else {
-                        cell.accumulated(is_certain);
-                    }
-                }
-            }
-        }
-    }
-
-    /// Lets `act` loose on every cell of `access`, now owned by `owner`; whether all went well.
-    fn change(&mut self, access: AccessId, owner: u32, act: impl Fn(&mut Cell) -> bool) -> bool {
-        let runs = self.place(access);
-        let Self {
-            cells,
-            runs: all,
-            displaced,
-            ..
-        } = self;
-        all[runs].iter().all(|&(from, to)| {
-            cells[from as usize..to as usize]
-                .iter_mut()
-                .all(|cell| pass(cell, owner, displaced) && act(cell))
+impl<'p> Changes<'p> {
+    /// `None` where a memset stands before no instruction.
+    fn of(plan: &'p Plan) -> Option<Self> {
+        let is_before = |memset: &NewMemset| matches!(memset.at, Anchor::Before(_));
+        plan.memsets.iter().all(is_before).then(|| Self {
+            acc: sorted(&plan.acc, |edit| edit.inst),
+            memsets: sorted(&plan.memsets, place),
+            predicates: sorted(&plan.predicates, |new| new.inst),
+            passed: [0; 3],
         })
     }
 
-    /// Another engine: it reads all it reads before it writes.
-    fn plain(&mut self, uses: &[Use]) -> bool {
-        let program = self.program;
-        let owner = |used: &Use| program.access(used.access).alloc;
-        let is_psum = |used: &&Use| program.alloc(owner(used)).space == Space::Psum;
-        for used in uses.iter().filter(is_psum) {
-            if used.kind == UseKind::Read && !self.read(used.access, owner(used).index() as u32) {
-                return false;
-            }
+    /// Goes to the first of the instructions that come next.
+    fn seek(&mut self, insts: &[InstId]) {
+        if let Some(&next) = insts.first() {
+            self.passed = [
+                self.acc.partition_point(|edit| edit.inst < next),
+                self.memsets.partition_point(|memset| place(memset) < next),
+                self.predicates.partition_point(|new| new.inst < next),
+            ];
         }
-        for used in uses.iter().filter(is_psum) {
-            let content = match used.kind {
-                UseKind::Read => continue,
-                UseKind::WriteZero => Content::Zero,
-                UseKind::Write => Content::Valued,
-                UseKind::PeOverwrite | UseKind::PeAccumulate => return false,
-            };
-            let is_right = self.change(used.access, owner(used).index() as u32, |cell| {
-                cell.content = content;
-                cell.pending = Pending::No;
-                true
-            });
-            if !is_right {
+    }
+
+    /// The memset before `inst` that comes next.
+    fn memset(&mut self, inst: InstId) -> Option<NewMemset> {
+        let memset = self.memsets.get(self.passed[1]);
+        let memset = memset.filter(|memset| place(memset) == inst)?;
+        self.passed[1] += 1;
+        Some(*memset)
+    }
+
+    fn acc(&mut self, inst: InstId) -> Option<AccEdit> {
+        let edit = self.acc.get(self.passed[0]);
+        let edit = edit.filter(|edit| edit.inst == inst)?;
+        self.passed[0] += 1;
+        Some(*edit)
+    }
+
+    /// The loops that must be in their first iteration for `inst` to START.
+    fn start_if(&mut self, inst: InstId) -> Option<&[InstId]> {
+        let mut start = None;
+        while let Some(new) = self.predicates.get(self.passed[2])
+            && new.inst == inst
+        {
+            if new.turn == Turn::First {
+                start = Some(new.loops.as_slice());
+            }
+            self.passed[2] += 1;
+        }
+        start
+    }
+}
+
+/// The instruction that a memset stands before.
+fn place(memset: &NewMemset) -> InstId {
+    match memset.at {
+        Anchor::Before(inst) => inst,
+        Anchor::End(_) => InstId::new(0),
+    }
+}
+
+/// `list` in the order of `key`, in which most lists are already.
+fn sorted<T: Clone>(list: &[T], key: impl Fn(&T) -> InstId) -> Cow<'_, [T]> {
+    if list.is_sorted_by_key(&key) {
+        return Cow::Borrowed(list);
+    }
+    let mut list = list.to_vec();
+    list.sort_by_key(key);
+    Cow::Owned(list)
+}
+
+struct Walk<'p> {
+    program: &'p Program,
+    replay: Replay<'p>,
+    changes: Changes<'p>,
+    /// The loops around the instruction, and whether each is in its first iteration.
+    loops: Vec<(InstId, bool)>,
+}
+
+impl Walk<'_> {
+    fn block(&mut self, id: BlockId) -> bool {
+        let program = self.program;
+        let block = program.block(id);
+        self.changes.seek(&block.insts);
+        block.successors.is_empty()
+            && (0..block.insts.len()).all(|position| {
+                let (inst, rest) = (block.insts[position], &block.insts[position + 1..]);
+                self.memsets(inst) && self.inst(inst, rest)
+            })
+    }
+
+    /// The memsets of the plan before `inst`.
+    fn memsets(&mut self, inst: InstId) -> bool {
+        while let Some(memset) = self.changes.memset(inst) {
+            if !self.replay.clear(inst, memset.target) {
                 return false;
             }
         }
         true
     }
 
-    fn read(&mut self, access: AccessId, owner: u32) -> bool {
-        let runs = self.place(access);
-        self.runs[runs].iter().all(|&(from, to)| {
-            self.cells[from as usize..to as usize].iter().all(|cell| {
-                cell.owner == owner
-                    && matches!(cell.content, Content::Valued | Content::Zero)
-                    && cell.pending == Pending::No
-            })
-        })
+    /// One instruction of a block, before `rest`.
+    fn inst(&mut self, inst: InstId, rest: &[InstId]) -> bool {
+        let program = self.program;
+        match &program.inst(inst).op {
+            Op::Matmul(matmul) => self.matmul(inst, matmul),
+            Op::Engine if program.inst(inst).inserted => {
+                self.replay.inserted(program.uses(inst), rest)
+            }
+            Op::Engine | Op::Effects => self.replay.plain(program.uses(inst)),
+            // In a loop every iteration has a buffer of its own in the place of the one before.
+            Op::Alloc(id) => self.loops.is_empty() || program.alloc(*id).space != Space::Psum,
+            Op::Region {
+                kind: RegionKind::For { trips: Some(trips) },
+                regions,
+            } => {
+                let is_right = self.nest(inst, *trips, regions);
+                self.changes.seek(rest);
+                is_right
+            }
+            Op::Dealloc(_) | Op::Call { .. } | Op::Region { .. } => false,
+        }
     }
 
-    /// A memset that an earlier legalization inserted: as one of the plan, before what `rest` holds.
-    fn inserted(&mut self, uses: &[Use], rest: &[InstId]) -> bool {
-        let next = rest.iter().find(|&&id| !self.program.inst(id).inserted);
-        match (uses, next) {
-            ([used], Some(&next)) if used.kind == UseKind::WriteZero => {
-                self.clear(next, MemsetTarget::Access(used.access))
+    fn matmul(&mut self, inst: InstId, matmul: &Matmul) -> bool {
+        let (mut flags, mut region) = (matmul.flags, matmul.zero_region);
+        if let Some(edit) = self.changes.acc(inst) {
+            (flags, region) = (edit.flags, edit.zero_region);
+        }
+        let Some(flags) = flags.filter(|flags| flags.is_legal(true)) else {
+            return false;
+        };
+        let loops = &self.loops;
+        let is_first = |holder: InstId| loops.iter().find(|l| l.0 == holder).map(|l| l.1);
+        let starts = match (self.changes.start_if(inst), matmul.start_if) {
+            (Some(asked), None) => {
+                let asked = asked.iter().map(|&holder| is_first(holder));
+                asked
+                    .into_iter()
+                    .try_fold(true, |all, one| Some(all && one?))
+            }
+            (None, Some(known)) => {
+                let condition = self.program.condition(known.condition);
+                condition.holds(|holder, turn| is_first(holder).filter(|_| turn == Turn::First))
+            }
+            (None, None) => Some(false),
+            (Some(_), Some(_)) => None,
+        };
+        match starts {
+            Some(starts) if !(starts && flags.accumulates()) => {
+                let starts = flags.starts() || starts;
+                self.replay
+                    .matmul(inst, matmul, flags, starts, region.unwrap_or(0))
             }
             _ => false,
         }
     }
 
-    /// A memset of the plan before `before`. It is no part of the meaning: a value that it destroys
-    /// must be one that the instruction overwrites.
-    fn clear(&mut self, before: InstId, memset: MemsetTarget) -> bool {
-        let Some(matmul) = self.program.inst(before).matmul() else {
+    /// A loop that runs `trips` times.
+    fn nest(&mut self, holder: InstId, trips: u64, regions: &[RegionId]) -> bool {
+        let [region] = regions else { return false };
+        let [body] = self.program.region(*region).blocks.as_slice() else {
             return false;
         };
-        // A `tmatmul` overwrites what is cleared if all of that is its destination.
-        let overwrites = matmul.accumulator.is_none()
-            && match memset {
-                MemsetTarget::Access(access) => access == matmul.dst,
-                MemsetTarget::Rectangle { .. } => true,
-            };
-        let act = |cell: &mut Cell| {
-            let is_fresh = matches!(cell.content, Content::Fresh | Content::FreshZero);
-            cell.content = Content::FreshZero;
-            cell.pending = Pending::No;
-            is_fresh || overwrites
-        };
-        match memset {
-            MemsetTarget::Access(access) => {
-                let owner = self.program.access(access).alloc.index() as u32;
-                self.change(access, owner, act)
+        if trips == 0 || self.loops.len() == MAX_DEPTH {
+            return false;
+        }
+        let is_outermost = self.loops.is_empty();
+        if is_outermost {
+            self.replay.start_log();
+        }
+        let is_right =
+            self.iteration(holder, true, *body) && (trips == 1 || self.others(holder, *body));
+        if is_outermost {
+            self.replay.end_log();
+        }
+        is_right
+    }
+
+    fn iteration(&mut self, holder: InstId, is_first: bool, body: BlockId) -> bool {
+        self.loops.push((holder, is_first));
+        let is_right = self.block(body);
+        self.loops.pop();
+        is_right
+    }
+
+    /// All iterations but the first.
+    fn others(&mut self, holder: InstId, body: BlockId) -> bool {
+        for _ in 0..MAX_ITERATIONS {
+            let before = self.replay.moment();
+            if !self.iteration(holder, false, body) {
+                return false;
             }
-            MemsetTarget::Rectangle {
-                alloc,
-                partitions,
-                bytes,
-            } => {
-                let Some((base, row)) = self.base(alloc) else {
-                    return false;
-                };
-                let start = self.runs.len();
-                self.add_runs(start, partitions.shifted(row), bytes.shifted(base));
-                let owner = alloc.index() as u32;
-                let Self {
-                    cells,
-                    runs,
-                    displaced,
-                    ..
-                } = self;
-                runs.drain(start..).all(|(from, to)| {
-                    cells[from as usize..to as usize]
-                        .iter_mut()
-                        .all(|cell| pass(cell, owner, displaced) && act(cell))
-                })
+            if self.replay.is_as_at(before) {
+                return true;
             }
         }
+        false
     }
-}
-
-/// Passes a cell to the buffer that writes it. A buffer that lost a cell with a value to another one
-/// may not come back for more: which of its cells are fresh is not known any more.
-fn pass(cell: &mut Cell, owner: u32, displaced: &mut [bool]) -> bool {
-    if cell.owner == owner {
-        return true;
-    }
-    let had_value = matches!(
-        cell.content,
-        Content::Valued | Content::Zero | Content::Lost
-    );
-    if had_value && cell.owner != NOBODY {
-        displaced[cell.owner as usize] = true;
-    }
-    cell.content = match cell.content {
-        Content::Zero | Content::FreshZero => Content::FreshZero,
-        _ => Content::Fresh,
-    };
-    cell.owner = owner;
-    !displaced[owner as usize]
 }

@@ -1,6 +1,6 @@
 //! The checker: what it may not accept.
 
-use pto_ir::{AccFlags, NewMemset, Plan, Program, Target};
+use pto_ir::{AccFlags, Diag, NewMemset, Plan, Program, Severity, Target};
 use pto_testkit::generate::{self, Profile};
 use pto_testkit::oracle::{Model, judge};
 use pto_testkit::text;
@@ -9,6 +9,7 @@ use super::random::{first_seed, rounds};
 use super::worked::target;
 use crate::legalize_acc::check::{check, replay::is_plainly_right};
 use crate::legalize_acc::{Options, plan};
+use crate::verify_acc;
 
 /// A plan that differs from `plan` in one random place.
 fn mutated(plan: &Plan, rng: &mut fastrand::Rng, target: &Target) -> Plan {
@@ -35,10 +36,81 @@ fn mutated(plan: &Plan, rng: &mut fastrand::Rng, target: &Target) -> Plan {
     plan
 }
 
+/// A plan whose predicates differ in one place, or else [`mutated`].
+fn mutated_predicates(plan: &Plan, rng: &mut fastrand::Rng, target: &Target) -> Plan {
+    if plan.predicates.is_empty() || rng.bool() {
+        return mutated(plan, rng, target);
+    }
+    let mut plan = plan.clone();
+    let index = rng.usize(0..plan.predicates.len());
+    let loops = &mut plan.predicates[index].loops;
+    if loops.len() > 1 && rng.bool() {
+        loops.remove(rng.usize(0..loops.len()));
+    } else {
+        plan.predicates.remove(index);
+    }
+    plan
+}
+
 fn is_right(program: &Program, plan: &Plan, target: &'static Target) -> bool {
+    is_right_on_path(program, plan, target, 0)
+}
+
+/// On one path through loops and branches; one that is too long proves nothing.
+fn is_right_on_path(program: &Program, plan: &Plan, target: &'static Target, path: u64) -> bool {
     let after = plan.applied_to(program);
-    let verdict = judge(program, &after, target, &Model::REQUIRED, 0).expect("short");
-    !verdict.is_meaningful() || verdict.is_right()
+    let verdict = judge(program, &after, target, &Model::REQUIRED, path);
+    verdict.is_none_or(|verdict| !verdict.is_meaningful() || verdict.is_right())
+}
+
+/// Loops that certainly run are replayed. What the replay accepts is right on every path, and the proof
+/// over all paths accepts it too, whether the plan is the solver's or a wrong one.
+#[test]
+fn a_replayed_nest_is_right() {
+    let profile = Profile {
+        regions: true,
+        lives: false,
+        ..Profile::AUTO
+    };
+    let (mut replayed, mut refused) = (0u64, 0u64);
+    for name in ["trn1", "trn2", "trn3"] {
+        let target = target(name);
+        for seed in first_seed()..first_seed() + rounds() {
+            let mut rng = fastrand::Rng::with_seed(seed);
+            let program = generate::recipe(&mut rng, target, profile).build(target);
+            let Ok(plan) = plan(&program, target, &Options::default()) else {
+                continue;
+            };
+            let has_loop = program.blocks().len() > 1;
+            if plan.acc.is_empty() || !has_loop {
+                continue;
+            }
+            let mutant = mutated_predicates(&plan, &mut rng, target);
+            for plan in [&plan, &mutant] {
+                if !is_plainly_right(&program, target, plan) {
+                    refused += u64::from(!is_right_on_path(&program, plan, target, seed));
+                    continue;
+                }
+                replayed += 1;
+                let after = plan.applied_to(&program);
+                let text = || format!("{name}, seed {seed}\n{}", text::print(&after));
+                let paths = seed..seed + 4;
+                assert!(
+                    paths
+                        .into_iter()
+                        .all(|path| is_right_on_path(&program, plan, target, path)),
+                    "{}",
+                    text()
+                );
+                let findings = verify_acc::verify(&after, target, &verify_acc::Options::default());
+                let is_error = |finding: &&Diag| finding.severity == Severity::Error;
+                assert_eq!(findings.iter().find(is_error), None, "{}", text());
+            }
+        }
+    }
+    println!("{replayed} replayed, {refused} wrong ones refused");
+    assert!(replayed > rounds() / 20, "loops are replayed: {replayed}");
+    assert!(refused > rounds() / 20, "mutants are wrong: {refused}");
 }
 
 #[test]
