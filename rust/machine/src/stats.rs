@@ -1,9 +1,8 @@
 //! What a run did, counted.
 //!
-//! Here each engine is on its own: the PE takes one cycle a moving column, and a weight load of as many
-//! cycles as the stationary operand has rows whenever that operand is not the one before; every other
-//! engine one cycle for each element of a partition. A matmul of the tile ISA counts none. How long the
-//! run takes in all, with waiting and with loads that are hidden, is found out by `timing`.
+//! Cycles are those of `timing`, for each engine the ones in which it is busy, so that busy and idle cycles
+//! of an engine add up to those of the run. They are 0 where times were not asked for, for code that no
+//! engine executes, and for matmuls of the tile ISA, whose times are not published.
 
 use pto_ir::{Engine, Target};
 
@@ -39,7 +38,6 @@ pub(crate) struct MatmulShape {
     pub(crate) depth: u64,
     pub(crate) rows: u64,
     pub(crate) columns: u64,
-    pub(crate) is_new_weight: bool,
 }
 
 impl Stats {
@@ -57,39 +55,36 @@ impl Stats {
         self.macs as f64 / self.peak_macs as f64
     }
 
-    /// Counts a matmul; the cycles it takes.
-    pub(crate) fn matmul(&mut self, shape: MatmulShape, target: &Target) -> u64 {
-        let load = if shape.is_new_weight { shape.depth } else { 0 };
-        let cycles = shape.columns + load;
-        self.count(Engine::Pe, cycles);
+    /// Counts a matmul.
+    pub(crate) fn matmul(&mut self, shape: MatmulShape) {
+        self.instructions[Engine::Pe as usize] += 1;
         self.macs += shape.depth * shape.rows * shape.columns;
-        self.peak_macs += cycles * u64::from(target.pe_rows) * u64::from(target.pe_columns);
-        cycles
     }
 
-    /// A matmul on tiles. How long one takes is not published: it counts no cycles.
+    /// A matmul on tiles.
     pub(crate) fn tile_matmul(&mut self, engine: Engine, multiply_adds: u64) {
-        self.count(engine, 0);
+        self.instructions[engine as usize] += 1;
         self.macs += multiply_adds;
     }
 
-    /// Counts a copy; the cycles it takes.
-    pub(crate) fn transfer(&mut self, engine: Engine, dst: &View, bytes: u64) -> u64 {
-        let cycles = elements_per_partition(dst);
-        self.count(engine, cycles);
-        self.bytes_moved += bytes;
-        cycles
-    }
-
-    /// Counts a fill; the cycles it takes.
-    pub(crate) fn fill(&mut self, engine: Engine, dst: &View, bytes: u64) -> u64 {
-        self.memsets += u64::from(engine != Engine::Other);
-        self.transfer(engine, dst, bytes)
-    }
-
-    fn count(&mut self, engine: Engine, cycles: u64) {
+    /// Counts a copy.
+    pub(crate) fn transfer(&mut self, engine: Engine, bytes: u64) {
         self.instructions[engine as usize] += 1;
+        self.bytes_moved += bytes;
+    }
+
+    /// Counts a fill.
+    pub(crate) fn fill(&mut self, engine: Engine, bytes: u64) {
+        self.memsets += u64::from(engine != Engine::Other);
+        self.transfer(engine, bytes);
+    }
+
+    /// An instruction that was counted keeps `engine` busy for `cycles`.
+    pub(crate) fn busy(&mut self, engine: Engine, cycles: u64, target: &Target) {
         self.cycles[engine as usize] += cycles;
+        if engine == Engine::Pe {
+            self.peak_macs += cycles * u64::from(target.pe_rows) * u64::from(target.pe_columns);
+        }
     }
 }
 

@@ -9,7 +9,7 @@
 //! The PE takes the cycles of its target for each column of the moving operand. Weights other than those
 //! it holds are loaded first, row by row; with fast weight load as soon as the matmul before streams.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use pto_ir::{Engine, Interval, Target, Tile};
 
@@ -35,6 +35,14 @@ pub(crate) struct Cells {
 }
 
 impl Cells {
+    /// From the first byte to the one after the last.
+    fn hull(&self) -> (u64, u64) {
+        match (self.spans.first(), self.spans.last()) {
+            (Some(first), Some(last)) => (first.0, last.1),
+            _ => (0, 0),
+        }
+    }
+
     fn meets(&self, other: &Self) -> bool {
         if !self.rows.overlaps(other.rows) {
             return false;
@@ -90,6 +98,20 @@ pub(crate) struct Issue<'a> {
     pub(crate) tokens: u64,
 }
 
+/// When an engine is busy with one instruction. No two of one engine overlap: weights that are loaded
+/// while the matmul before streams count for that one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Busy {
+    pub(crate) start: u64,
+    pub(crate) end: u64,
+}
+
+impl Busy {
+    pub(crate) const fn cycles(self) -> u64 {
+        self.end - self.start
+    }
+}
+
 #[derive(Debug, Default)]
 struct History {
     meets: Vec<Place>,
@@ -97,8 +119,17 @@ struct History {
     read: u64,
     /// The number of the last instruction that wrote some of it.
     version: u64,
-    /// The buffer into exactly these cells of which the last write to any of them was a matmul.
-    open: Option<u64>,
+    /// The buffer into exactly these cells of which the last write to any of them was a matmul, and the
+    /// number of barriers before that.
+    open: Option<(u64, u64)>,
+}
+
+/// The places of one memory, to be found by the first byte.
+#[derive(Debug, Default)]
+struct Neighbours {
+    by_start: BTreeSet<(u64, Place)>,
+    /// The most bytes from the first to the last of one of them.
+    widest: u64,
 }
 
 /// The time that a run takes.
@@ -110,11 +141,15 @@ pub(crate) struct Timeline {
     stream: u64,
     weights: Option<(Place, u64)>,
     barrier: u64,
+    /// The number of barriers so far.
+    barriers: u64,
     end: u64,
     issued: u64,
     places: HashMap<Cells, Place>,
+    /// By place.
+    cells: Vec<Cells>,
     histories: Vec<History>,
-    by_memory: HashMap<Memory, Vec<(Cells, Place)>>,
+    by_memory: HashMap<Memory, Neighbours>,
     lanes: HashMap<u32, Vec<(User, u64)>>,
     /// By slot: when the token in it is there.
     tokens: HashMap<usize, u64>,
@@ -128,9 +163,11 @@ impl Timeline {
             stream: 0,
             weights: None,
             barrier: 0,
+            barriers: 0,
             end: 0,
             issued: 0,
             places: HashMap::new(),
+            cells: Vec::new(),
             histories: Vec::new(),
             by_memory: HashMap::new(),
             lanes: HashMap::new(),
@@ -154,13 +191,17 @@ impl Timeline {
             meets: vec![place],
             ..History::default()
         };
-        for (other, number) in neighbours.iter() {
-            if cells.meets(other) {
-                history.meets.push(*number);
-                self.histories[*number as usize].meets.push(place);
+        let (start, end) = cells.hull();
+        let from = (start + 1).saturating_sub(neighbours.widest);
+        for &(_, other) in neighbours.by_start.range((from, 0)..(end, 0)) {
+            if cells.meets(&self.cells[other as usize]) {
+                history.meets.push(other);
+                self.histories[other as usize].meets.push(place);
             }
         }
-        neighbours.push((cells.clone(), place));
+        neighbours.by_start.insert((start, place));
+        neighbours.widest = neighbours.widest.max(end - start);
+        self.cells.push(cells.clone());
         self.places.insert(cells, place);
         self.histories.push(history);
         // What was done to cells of a new place was done to those it meets.
@@ -169,16 +210,14 @@ impl Timeline {
 
     /// Whether the last write to any cell of `place` was a matmul into exactly these cells of `buffer`.
     pub(crate) fn continues_group(&self, place: Place, buffer: u64) -> bool {
-        self.histories[place as usize].open == Some(buffer)
+        self.histories[place as usize].open == Some((buffer, self.barriers))
     }
 
     /// Code that no engine executes.
     pub(crate) fn barrier(&mut self) {
         self.barrier = self.end;
+        self.barriers += 1;
         self.weights = None;
-        self.histories
-            .iter_mut()
-            .for_each(|history| history.open = None);
     }
 
     /// When the token in this slot is there.
@@ -191,14 +230,22 @@ impl Timeline {
         self.tokens.insert(slot, done);
     }
 
-    /// Runs one instruction; when it is done.
-    pub(crate) fn issue(&mut self, issue: &Issue<'_>) -> u64 {
+    /// Runs one instruction; when its engine is busy with it.
+    pub(crate) fn issue(&mut self, issue: &Issue<'_>) -> Busy {
         let ready = self.ready(issue);
         let engine = issue.engine as usize;
-        let done = match issue.engine {
+        let busy = match issue.engine {
             Engine::Pe => self.matmul(issue, ready),
-            _ => self.free[engine].max(ready) + issue.elements * self.element_cycles(issue.engine),
+            _ => {
+                let start = self.free[engine].max(ready);
+                let cycles = issue.elements * self.element_cycles(issue.engine);
+                Busy {
+                    start,
+                    end: start + cycles,
+                }
+            }
         };
+        let done = busy.end;
         self.free[engine] = done;
         self.end = self.end.max(done);
         self.issued += 1;
@@ -212,7 +259,7 @@ impl Timeline {
                 None => users.push((issue.user, done)),
             }
         }
-        done
+        busy
     }
 
     fn element_cycles(&self, engine: Engine) -> u64 {
@@ -246,24 +293,30 @@ impl Timeline {
         ready
     }
 
-    fn matmul(&mut self, issue: &Issue<'_>, ready: u64) -> u64 {
+    fn matmul(&mut self, issue: &Issue<'_>, ready: u64) -> Busy {
         let free = self.free[Engine::Pe as usize];
         let weights = issue
             .weights
             .map(|(place, rows)| ((place, self.version(place)), u64::from(rows)));
-        let stream = match weights {
-            Some((weights, _)) if self.weights == Some(weights) => free.max(ready),
+        let (start, stream) = match weights {
+            Some((weights, _)) if self.weights == Some(weights) => {
+                let stream = free.max(ready);
+                (stream, stream)
+            }
             _ => {
                 let rows = weights.map_or(0, |(_, rows)| rows);
                 let load = rows * u64::from(self.target.weight_row_cycles);
                 let is_hidden = self.target.fast_weight_load && self.weights.is_some();
-                let begin = if is_hidden { self.stream } else { free };
-                free.max(begin.max(ready) + load)
+                let begin = if is_hidden { self.stream } else { free }.max(ready);
+                (free.max(begin), free.max(begin + load))
             }
         };
         self.stream = stream;
         self.weights = weights.map(|(weights, _)| weights);
-        stream + issue.elements * self.element_cycles(Engine::Pe)
+        Busy {
+            start,
+            end: stream + issue.elements * self.element_cycles(Engine::Pe),
+        }
     }
 
     /// The number of the last instruction that wrote a cell of `place`.
@@ -291,7 +344,7 @@ impl Timeline {
             self.histories[other as usize].open = None;
         }
         if let Touch::Accumulate(buffer) = touch {
-            self.histories[place as usize].open = Some(buffer);
+            self.histories[place as usize].open = Some((buffer, self.barriers));
         }
     }
 }

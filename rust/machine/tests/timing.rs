@@ -14,7 +14,7 @@ use pto_machine::code::{
     self, Allocate, Code, ElementType, EngineOp, FuncBuilder, Index, Inst, MatmulOp, ScalarSlot,
     Subview, Transfer, ViewSlot,
 };
-use pto_machine::exec::{Config, Input, run};
+use pto_machine::exec::{Config, Input, record, run};
 use pto_machine::psum::Meanings;
 use pto_machine::report::SiteId;
 use pto_testkit::generate::kernel;
@@ -205,6 +205,35 @@ fn the_run_takes_as_long_as_foreseen() {
         shorter += u32::from(times.after < times.before);
     }
     assert!(shorter > 100, "{shorter} orders became shorter");
+}
+
+/// The trace, the rows of engines and the total are one time: that of the scheduler.
+#[test]
+fn what_is_seen_takes_as_long_as_foreseen() {
+    for seed in 0..60 {
+        let target = ["trn1", "trn2", "trn3"][seed as usize % 3];
+        let program = kernel(seed, 24);
+        let target = Target::from_name(target).expect("a target");
+        let (_, makespans) = scheduled(&program, target).expect("legal input");
+        let meanings = Meanings {
+            reference: true,
+            models: Vec::new(),
+        };
+        let (result, trace) = record(
+            &Translation::of(&program),
+            Code::func_id(0),
+            Vec::<Input>::new(),
+            config(target.name, meanings),
+        );
+        let end = makespans[0].before;
+        assert_eq!((result.stats.cycles_in_all, trace.cycles()), (end, end));
+        for engine in Engine::ALL {
+            let events = trace.events.iter().filter(|event| event.engine == engine);
+            let busy: u64 = events.map(|event| event.end - event.start).sum();
+            assert_eq!(result.stats.engine(engine).1, busy, "{}", engine.name());
+            assert!(busy <= end, "{} has {busy} of {end}", engine.name());
+        }
+    }
 }
 
 #[test]

@@ -215,21 +215,32 @@ fn recording_changes_nothing_and_adds_up() {
             hazards: HazardPolicy::Warn,
             ..config("trn2", only(pto_machine::psum::StartModel::WrittenBit))
         };
-        let plain = run_with(&code, machine());
+        let timed = Config {
+            times: true,
+            ..machine()
+        };
+        let plain = run_with(&code, timed);
         let (result, trace) = recorded(&code, machine());
         assert_eq!(plain.reports, result.reports);
         assert_eq!(plain.results, result.results);
         assert_eq!(plain.stats, result.stats);
         assert_eq!(trace.problems.len(), result.reports.len());
-        let mut free = [0; Engine::ALL.len()];
+        assert_eq!(trace.cycles(), result.stats.cycles_in_all);
+        let (mut free, mut busy) = ([0; Engine::ALL.len()], [0; Engine::ALL.len()]);
         for (number, event) in trace.events.iter().enumerate() {
-            assert!(event.start >= free[event.engine as usize], "one at a time");
-            free[event.engine as usize] = event.end;
+            let engine = event.engine as usize;
+            assert!(event.start >= free[engine], "one at a time");
+            free[engine] = event.end;
+            busy[engine] += event.end - event.start;
             for wait in &event.after {
                 assert!((wait.on as usize) < number);
                 assert!(trace.events[wait.on as usize].end <= event.start);
             }
         }
+        assert_eq!(
+            busy,
+            Engine::ALL.map(|engine| result.stats.engine(engine).1)
+        );
         for (number, span) in trace.spans.iter().enumerate() {
             let others = &trace.spans[..number];
             assert!(!others.iter().any(|other| collide(&trace, span, other)));

@@ -27,8 +27,8 @@ impl Machine<'_> {
         self.accesses(op.dst, AccessKind::Write);
         if self.memory.copy_tile(&source, &dst, site)? {
             let moved = 2 * source.len() * from.bytes() as u64;
-            let cycles = self.stats.transfer(op.op.engine, &dst, moved);
-            self.takes(cycles);
+            self.stats.transfer(op.op.engine, moved);
+            self.time_transfer(&op.op, Some(&source), &dst);
             return Ok(());
         }
         self.memory.read(&source, site, &mut self.packed)?;
@@ -40,8 +40,7 @@ impl Machine<'_> {
         };
         self.memory.write(&dst, bytes, site)?;
         let moved = (self.packed.len() + bytes.len()) as u64;
-        let cycles = self.stats.transfer(op.op.engine, &dst, moved);
-        self.takes(cycles);
+        self.stats.transfer(op.op.engine, moved);
         self.time_transfer(&op.op, Some(&source), &dst);
         Ok(())
     }
@@ -66,8 +65,7 @@ impl Machine<'_> {
         }
         self.memory.write(&dst, &self.packed, site)?;
         let moved = self.packed.len() as u64;
-        let cycles = self.stats.fill(op.op.engine, &dst, moved);
-        self.takes(cycles);
+        self.stats.fill(op.op.engine, moved);
         self.time_transfer(&op.op, None, &dst);
         Ok(())
     }

@@ -55,7 +55,7 @@ impl Machine<'_> {
             self.accesses(op.dst, AccessKind::Read);
         }
         self.accesses(op.dst, AccessKind::Write);
-        let is_new_weight = self.load_operand(Role::Stationary, op, site)?;
+        self.load_operand(Role::Stationary, op, site)?;
         self.load_operand(Role::Moving, op, site)?;
         for operand in [op.stationary, op.moving] {
             let view = &self.views[self.view_base() + operand.index()];
@@ -89,10 +89,8 @@ impl Machine<'_> {
             depth,
             rows,
             columns,
-            is_new_weight,
         };
-        let cycles = self.stats.matmul(shape, self.config.target);
-        self.takes(cycles);
+        self.stats.matmul(shape);
         let window = self.timed_window(op, &dst);
         self.time_matmul(op, flags, window, columns);
         Ok(())
@@ -223,8 +221,8 @@ impl Machine<'_> {
         Ok(region.partitions.shifted(first))
     }
 
-    /// Loads an operand into the array unless it is there; whether it had to be loaded.
-    fn load_operand(&mut self, role: Role, op: &MatmulOp, site: SiteId) -> Outcome<bool> {
+    /// Loads an operand into the array unless it is there.
+    fn load_operand(&mut self, role: Role, op: &MatmulOp, site: SiteId) -> Outcome<()> {
         let slot = match role {
             Role::Stationary => op.stationary,
             Role::Moving => op.moving,
@@ -240,7 +238,7 @@ impl Machine<'_> {
             .as_ref()
             .is_some_and(|known| known.contents == contents && known.view == *view)
         {
-            return Ok(false);
+            return Ok(());
         }
         let width = element.bytes() as isize;
         let dims: SmallVec<[(usize, isize); 4]> = view
@@ -263,7 +261,7 @@ impl Machine<'_> {
             view: view.clone(),
             contents,
         });
-        Ok(true)
+        Ok(())
     }
 }
 

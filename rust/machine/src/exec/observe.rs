@@ -17,6 +17,10 @@ pub fn record(
     config: Config,
 ) -> (RunResult, Trace) {
     let recorder = Recorder::new(config.target);
+    let config = Config {
+        times: true,
+        ..config
+    };
     let mut machine = Machine::new(code, config);
     machine.memory.psum.recorder = Some(Box::new(recorder));
     let target = machine.config.target;
@@ -82,13 +86,6 @@ impl Machine<'_> {
         });
         if let (Some(facts), Some(recorder)) = (facts, &mut self.memory.psum.recorder) {
             recorder.host(facts, view, access);
-        }
-    }
-
-    /// The instruction that has begun takes `cycles`.
-    pub(super) fn takes(&mut self, cycles: u64) {
-        if let Some(recorder) = &mut self.memory.psum.recorder {
-            recorder.takes(cycles);
         }
     }
 }

@@ -48,6 +48,8 @@ impl Machine<'_> {
         let arithmetic = self.config.tiles.arithmetic;
         let outcome = execute(&operation, Revision::Seed, arithmetic, None);
         self.charge(work / MULTIPLY_ADDS_PER_STEP, site)?;
+        // How long one takes is not published.
+        self.time_host();
         match outcome {
             Ok(crate::tile::Outcome::Done(results)) => {
                 self.publish(op, results);

@@ -6,7 +6,7 @@ use super::Machine;
 use crate::code::{EngineOp, MatmulOp, ScalarSlot};
 use crate::memory::{Storage, View};
 use crate::stats::elements_per_partition;
-use crate::timing::{Cells, Issue, Memory, Touch, User};
+use crate::timing::{Busy, Cells, Issue, Memory, Touch, User};
 
 /// Stretches of one view that are told apart; a view of more counts as all between its ends.
 const MAX_STRETCHES: usize = 1 << 12;
@@ -21,11 +21,11 @@ impl Machine<'_> {
 
     /// An instruction of another engine than the PE, which reads `source` and writes `dst`.
     pub(super) fn time_transfer(&mut self, op: &EngineOp, source: Option<&View>, dst: &View) {
-        let elements = elements_per_partition(dst);
         if op.engine == Engine::Other {
             self.time_host();
             return;
         }
+        let elements = elements_per_partition(dst);
         let reads = source.and_then(|view| self.cells(view));
         let writes = self.cells(dst);
         let mut lanes: Vec<u32> = [&reads, &writes]
@@ -42,7 +42,7 @@ impl Machine<'_> {
         let mut touches = Vec::with_capacity(2);
         touches.extend(reads.map(|cells| (timeline.place(cells), Touch::Read)));
         touches.extend(writes.map(|cells| (timeline.place(cells), Touch::Write)));
-        let done = timeline.issue(&Issue {
+        let busy = timeline.issue(&Issue {
             engine: op.engine,
             elements,
             weights: None,
@@ -51,7 +51,7 @@ impl Machine<'_> {
             lanes: &lanes,
             tokens,
         });
-        self.is_done(op, done);
+        self.is_timed(op, busy);
     }
 
     /// A matmul that was executed, with its flags and the banks of its zero region.
@@ -103,7 +103,7 @@ impl Machine<'_> {
             touches.push((region, Touch::Region));
         }
         let rows = op.tile.map_or(target.pe_rows, |tile| tile.rows);
-        let done = timeline.issue(&Issue {
+        let busy = timeline.issue(&Issue {
             engine: Engine::Pe,
             elements: columns,
             weights: Some((stationary, rows)),
@@ -112,7 +112,7 @@ impl Machine<'_> {
             lanes: &lanes,
             tokens,
         });
-        self.is_done(&op.op, done);
+        self.is_timed(&op.op, busy);
     }
 
     /// When the tokens that `op` waits for are there.
@@ -123,10 +123,16 @@ impl Machine<'_> {
         op.after.iter().filter_map(time).max().unwrap_or(0)
     }
 
-    fn is_done(&mut self, op: &EngineOp, done: u64) {
+    /// Tells whoever counts, waits or looks when `op` ran.
+    fn is_timed(&mut self, op: &EngineOp, busy: Busy) {
         let base = self.scalar_base();
+        self.stats
+            .busy(op.engine, busy.cycles(), self.config.target);
+        if let Some(recorder) = &mut self.memory.psum.recorder {
+            recorder.runs(busy.start, busy.end);
+        }
         if let (Some(slot), Some(timeline)) = (op.token, &mut self.timeline) {
-            timeline.set_token(base + slot.index(), done);
+            timeline.set_token(base + slot.index(), busy.end);
         }
     }
 

@@ -9,11 +9,10 @@
 //!   read from it after each event, never derived a second time.
 //! * A [`Problem`] is a report of the run with the events of both its sites.
 //!
-//! Time is in cycles of the cost model ([`stats`](crate::stats)): an instruction starts when its
-//! engine is free and everything it depends on has ended. Dependences are the accesses to common
-//! cells or elements, at least one of them a write, where the access of a START or ACCUMULATE is its
-//! whole zero region; and tokens. Of several earlier readers on one engine only the last is kept,
-//! for an engine runs its instructions in order.
+//! Times are those of the run (`timing`): the cycles in which the engine is busy with the instruction. The
+//! dependences shown are the accesses to common cells or elements, at least one of them a write, where the
+//! access of a START or ACCUMULATE is its whole zero region; and tokens. Of several earlier readers on
+//! one engine only the last is kept, for an engine runs its instructions in order.
 
 mod cells;
 mod depend;

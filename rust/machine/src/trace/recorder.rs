@@ -20,8 +20,8 @@ pub(crate) struct Recorder {
     waits: Waits,
     /// Whether the last event still goes on.
     is_open: bool,
-    /// The cycle in which each engine is free.
-    free: [u64; Engine::ALL.len()],
+    /// The cycle in which everything is done so far.
+    end: u64,
     cells: Cells,
     touches: Vec<Grid<Touch>>,
     host: HostTouches,
@@ -42,7 +42,7 @@ impl Recorder {
             events: Vec::new(),
             waits: Waits::default(),
             is_open: false,
-            free: [0; Engine::ALL.len()],
+            end: 0,
             cells: Cells::new(target),
             touches: vec![bank; target.banks as usize],
             host: HostTouches::default(),
@@ -64,13 +64,12 @@ impl Recorder {
         let known = self.last.entry(site).or_insert((number, 0));
         let repetition = known.1;
         *known = (number, repetition + 1);
-        let start = self.free[engine as usize];
         self.events.push(Event {
             site,
             repetition,
             engine,
-            start,
-            end: start,
+            start: self.end,
+            end: self.end,
             flags: None,
             region: None,
             reads: SmallVec::new(),
@@ -81,10 +80,11 @@ impl Recorder {
         self.is_open = true;
     }
 
-    /// The current event takes `cycles`.
-    pub(crate) fn takes(&mut self, cycles: u64) {
+    /// The engine of the current event is busy with it from `start` to `end`. An event of which this is not
+    /// said takes no time, after all before it.
+    pub(crate) fn runs(&mut self, start: u64, end: u64) {
         if let Some(event) = self.current() {
-            event.end = event.start + cycles;
+            (event.start, event.end) = (start, end);
         }
     }
 
@@ -250,20 +250,15 @@ impl Recorder {
         self.is_open
     }
 
-    /// Ends the current event: it starts when its engine is free and what it waits for has ended.
+    /// Ends the current event.
     fn close(&mut self) {
         let waits = std::mem::take(&mut self.waits).finish();
         if !std::mem::take(&mut self.is_open) {
             return;
         }
-        let ends = waits.iter().map(|wait| self.events[wait.on as usize].end);
-        let ready = ends.max().unwrap_or(0);
         if let Some(event) = self.events.last_mut() {
-            let cycles = event.end - event.start;
-            event.start = event.start.max(ready);
-            event.end = event.start + cycles;
             event.after = waits;
-            self.free[event.engine as usize] = event.end;
+            self.end = self.end.max(event.end);
         }
     }
 

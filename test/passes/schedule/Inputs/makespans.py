@@ -1,4 +1,7 @@
-"""Compares, for each case of a test, the remark of pto-schedule, the cycles of pto-run and the expected ones."""
+"""Compares, for each case of a test, the remark of pto-schedule, the cycles of pto-run and the expected ones.
+
+The trace of a run must end with it, and the busy cycles of each engine be those of its slices.
+"""
 
 import json
 import re
@@ -36,8 +39,21 @@ def run(command):
 
 
 def cycles(pto_run, file, target):
-    done = run([pto_run, file, f"--target={target}", "--random-inputs", "--stats=json"])
-    return json.loads(done.stdout)["cycles"]
+    trace = file.with_suffix(".json")
+    done = run([pto_run, file, f"--target={target}", "--random-inputs", "--stats=json", f"--trace={trace}"])
+    stats, seen = json.loads(done.stdout), json.loads(trace.read_text())
+    if seen["otherData"]["cycles"] != stats["cycles"]:
+        sys.exit(f"the trace ends at {seen['otherData']['cycles']}, the run at {stats['cycles']}")
+    slices = [event for event in seen["traceEvents"] if event.get("cat") == "instruction"]
+    names = [event for event in seen["traceEvents"] if event["name"] == "thread_name" and event["pid"] == 1]
+    threads = {event["tid"]: event["args"]["name"] for event in names}
+    busy = {name: 0 for name in stats["engines"]}
+    for event in slices:
+        busy[threads[event["tid"]]] += event["dur"]
+    counted = {name: engine["cycles"] for name, engine in stats["engines"].items()}
+    if busy != counted:
+        sys.exit(f"busy in the trace {busy}, in the counts {counted}")
+    return stats["cycles"]
 
 
 def main():
