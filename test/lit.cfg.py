@@ -30,6 +30,7 @@ config.substitutions += [
     ("%pto_lsp_server", built("bin", "pto-lsp-server")),
     ("%pto_translate", built("bin", "pto-translate")),
     ("%capi_test", built("test", "bin", "pto-capi-test")),
+    ("%functions_test", built("test", "bin", "pto-functions-test")),
     ("%plugin", built("lib", "PTOPlugin.so")),
     ("%foreign_dialect", built("test", "lib", "foreign-dialect.so")),
     ("%mlir_opt", os.path.join(config.llvm_tools_dir, "mlir-opt")),

@@ -52,6 +52,14 @@ MLIR_CAPI_EXPORTED MlirLogicalResult
 ptoVerifyAcc(MlirOperation root, MlirStringRef options,
              MlirStringCallback diagnostics, void *userData);
 
+/// Succeeds if every value that `root` reads from PSUM is the one that
+/// `original` means, bit for bit, for all inputs: two functions, or two modules
+/// whose functions are paired by their symbols, in one context. Nothing is
+/// changed. `options` are those of pto-validate-against without `against`.
+MLIR_CAPI_EXPORTED MlirLogicalResult ptoValidateAgainst(
+    MlirOperation original, MlirOperation root, MlirStringRef options,
+    MlirStringCallback diagnostics, void *userData);
+
 /// The value of one argument or result of a run: a memref, or a scalar of rank
 /// 0.
 typedef struct {

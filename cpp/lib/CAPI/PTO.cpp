@@ -136,6 +136,24 @@ MlirLogicalResult ptoVerifyAcc(MlirOperation root, MlirStringRef options,
   return runPass(root, "pto-verify-acc", options, diagnostics, userData);
 }
 
+MlirLogicalResult ptoValidateAgainst(MlirOperation original, MlirOperation root,
+                                     MlirStringRef options,
+                                     MlirStringCallback callback,
+                                     void *userData) {
+  Operation *op = unwrap(root);
+  Diagnostics diagnostics(op->getContext(), callback, userData);
+  std::unique_ptr<Pass> pass = pto::createValidateAgainstPass(unwrap(original));
+  LogicalResult parsed =
+      pass->initializeOptions(unwrap(options), [&](const Twine &problem) {
+        return emitError(op->getLoc(), "pto-validate-against: " + problem);
+      });
+  if (failed(parsed))
+    return mlirLogicalResultFailure();
+  PassManager manager(op->getName());
+  manager.addPass(std::move(pass));
+  return wrap(manager.run(op));
+}
+
 static pto::RunArray toArray(const PtoArray &input) {
   pto::RunArray array;
   array.number = input.number;

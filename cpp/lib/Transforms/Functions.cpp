@@ -25,3 +25,8 @@ LogicalResult mlir::pto::verifyAcc(Operation *root,
                                    PTOVerifyAccOptions options) {
   return run(root, createVerifyAccPass(std::move(options)));
 }
+
+LogicalResult mlir::pto::validateAgainst(Operation *original, Operation *root,
+                                         PTOValidateAgainstOptions options) {
+  return run(root, createValidateAgainstPass(original, std::move(options)));
+}

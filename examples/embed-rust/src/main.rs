@@ -1,4 +1,4 @@
-//! Builds a kernel with melior, legalizes it, runs it, and reads the result.
+//! Builds a kernel with melior, legalizes it, proves it, runs it, and reads the result.
 //!
 //! The kernel is `y[M, N] = sum over tiles t of w_t[K, M]^T . x_t[K, N]`: one accumulation group.
 
@@ -30,8 +30,11 @@ fn main() -> Result<()> {
     context.append_dialect_registry(&registry);
     context.load_all_available_dialects();
 
+    let meant = Kernel::new(&context)?.build()?;
     let module = Kernel::new(&context)?.build()?;
-    pto::legalize_acc(&module, "target=trn2 validate")?;
+    pto::legalize_acc(&module, "target=trn2")?;
+    pto::verify_acc(&module, "target=trn2")?;
+    pto::validate_against(&meant, &module, "target=trn2")?;
     println!("{}", module.as_operation());
 
     let w: Vec<f32> = (0..K * M).map(|i| (i % 5) as f32 - 2.0).collect();

@@ -42,6 +42,19 @@ unsafe extern "C" {
         diagnostics: Option<TextCallback>,
         user_data: *mut c_void,
     ) -> MlirLogicalResult;
+    fn ptoVerifyAcc(
+        root: MlirOperation,
+        options: MlirStringRef,
+        diagnostics: Option<TextCallback>,
+        user_data: *mut c_void,
+    ) -> MlirLogicalResult;
+    fn ptoValidateAgainst(
+        original: MlirOperation,
+        root: MlirOperation,
+        options: MlirStringRef,
+        diagnostics: Option<TextCallback>,
+        user_data: *mut c_void,
+    ) -> MlirLogicalResult;
     fn ptoRun(module: MlirOperation, run: *const PtoRun) -> i32;
 }
 
@@ -53,16 +66,41 @@ pub fn dialect() -> DialectHandle {
 
 /// Derives the accumulation groups of every function in `module`. An error has the diagnostics.
 pub fn legalize_acc(module: &Module<'_>, options: &str) -> Result<()> {
-    let mut diagnostics = String::new();
-    // SAFETY: `append` is given the address of the string, which outlives the call.
-    let result = unsafe {
-        ptoLegalizeAcc(
-            module.as_operation().to_raw(),
+    // SAFETY: the operation lives, and the rest is what `call` gives.
+    call(|append, data| unsafe { ptoLegalizeAcc(raw(module), string_ref(options), append, data) })
+}
+
+/// Proves the flags of every function in `module` right, or says what breaks in the error.
+pub fn verify_acc(module: &Module<'_>, options: &str) -> Result<()> {
+    // SAFETY: as above.
+    call(|append, data| unsafe { ptoVerifyAcc(raw(module), string_ref(options), append, data) })
+}
+
+/// Proves that `module` gives the values that `original` means. An error has what differs.
+pub fn validate_against(original: &Module<'_>, module: &Module<'_>, options: &str) -> Result<()> {
+    // SAFETY: as above.
+    call(|append, data| unsafe {
+        ptoValidateAgainst(
+            raw(original),
+            raw(module),
             string_ref(options),
-            Some(append),
-            (&raw mut diagnostics).cast(),
+            append,
+            data,
         )
-    };
+    })
+}
+
+fn raw(module: &Module<'_>) -> MlirOperation {
+    module.as_operation().to_raw()
+}
+
+/// A call that is given a callback for its diagnostics, and the callback's data.
+fn call(
+    function: impl FnOnce(Option<TextCallback>, *mut c_void) -> MlirLogicalResult,
+) -> Result<()> {
+    let mut diagnostics = String::new();
+    // `append` is given the address of the string, which outlives the call.
+    let result = function(Some(append), (&raw mut diagnostics).cast());
     if result.value == 0 {
         bail!("{diagnostics}");
     }
@@ -97,7 +135,7 @@ pub fn run(module: &Module<'_>, inputs: &[&[f32]]) -> Result<Vec<Vec<f32>>> {
         user_data: (&raw mut seen).cast(),
     };
     // SAFETY: everything that `run` points to outlives the call.
-    let status = unsafe { ptoRun(module.as_operation().to_raw(), &run) };
+    let status = unsafe { ptoRun(raw(module), &run) };
     if status != 0 {
         bail!("the run ended with status {status}\n{}", seen.diagnostics);
     }

@@ -34,6 +34,13 @@ createVerifyAccPass(PTOVerifyAccOptions options = {}) {
   return createPTOVerifyAcc(std::move(options));
 }
 
+/// The pass that proves that what it runs on gives the same values as
+/// `original`, which outlives it, is of the same context, and is isolated from
+/// above. The option `against` stays empty.
+std::unique_ptr<Pass>
+createValidateAgainstPass(Operation *original,
+                          PTOValidateAgainstOptions options = {});
+
 /// Derives the accumulation groups of every function in `root`, which is
 /// isolated from above. What is wrong is said in diagnostics; a function with
 /// an error is as it was.
@@ -42,6 +49,13 @@ LogicalResult legalizeAcc(Operation *root, PTOLegalizeAccOptions options = {});
 /// Whether the flags of every function in `root`, which is isolated from above,
 /// are right. What breaks is said in diagnostics; nothing is changed.
 LogicalResult verifyAcc(Operation *root, PTOVerifyAccOptions options = {});
+
+/// Whether every value that `root` reads from PSUM is the one that `original`
+/// means, bit for bit, for all inputs. Both are isolated from above and of one
+/// context: two functions, or two modules, whose functions are paired by their
+/// symbols. What differs is said in diagnostics; nothing is changed.
+LogicalResult validateAgainst(Operation *original, Operation *root,
+                              PTOValidateAgainstOptions options = {});
 
 /// Registers `pto-pipeline`: all passes from linalg to verified flags.
 void registerPTOPipelines();
