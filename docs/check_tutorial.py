@@ -4,9 +4,12 @@ A code block after a comment `<!-- file: NAME -->` becomes that file. In a `cons
 is run in a shell; the lines up to the next command are its standard output and error: `...` stands for any
 text in a line, alone for any number of lines. A last line `[status N]` is the exit status, else 0.
 
-    check_tutorial.py PAGE.md
+    check_tutorial.py PAGE.md [FOLDER]
+
+The files are made in FOLDER and stay there, else in a folder that is removed.
 """
 
+import contextlib
 import pathlib
 import re
 import subprocess
@@ -47,7 +50,8 @@ def matches(expected, found):
 def main():
     page = pathlib.Path(sys.argv[1])
     ran = 0
-    with tempfile.TemporaryDirectory() as folder:
+    kept = contextlib.nullcontext(sys.argv[2]) if len(sys.argv) > 2 else tempfile.TemporaryDirectory()
+    with kept as folder:
         for file, language, text in blocks(page.read_text()):
             if file:
                 (pathlib.Path(folder) / file).write_text(text)

@@ -31,6 +31,7 @@ config.substitutions += [
     ("%pto_translate", built("bin", "pto-translate")),
     ("%capi_test", built("test", "bin", "pto-capi-test")),
     ("%functions_test", built("test", "bin", "pto-functions-test")),
+    ("%mdbook", built("tools", "bin", "mdbook")),
     ("%plugin", built("lib", "PTOPlugin.so")),
     ("%foreign_dialect", built("test", "lib", "foreign-dialect.so")),
     ("%mlir_opt", os.path.join(config.llvm_tools_dir, "mlir-opt")),
@@ -54,3 +55,9 @@ if any(map(shutil.which, ["chromium", "chromium-browser", "google-chrome", "goog
     config.available_features.add("chromium")
 else:
     lit_config.warning("no chromium: the timeline page is NOT tested in a browser")
+
+# `./x test` installs mdBook under the build folder.
+if os.path.exists(built("tools", "bin", "mdbook")):
+    config.available_features.add("mdbook")
+else:
+    lit_config.warning("no mdbook in the build folder: the site is NOT built")

@@ -141,6 +141,12 @@ class Page:
         self.call("Input.dispatchKeyEvent", type="keyDown", **params)
         self.call("Input.dispatchKeyEvent", type="keyUp", **params)
 
+    def check_loads(self):
+        """Nothing came from elsewhere, and the console had nothing to complain of."""
+        urls = {params["request"]["url"] for method, params in self.events if method == "Network.requestWillBeSent"}
+        foreign = [url for url in urls if not url.startswith(("file://", "data:"))]
+        assert not foreign and not self.errors, (foreign, self.errors)
+
     def screenshot(self, path):
         picture = self.call("Page.captureScreenshot", format="png")
         with open(path, "wb") as file:

@@ -72,12 +72,6 @@ def tab_to_hazards(page):
     page.frame()
 
 
-def check_loads(page):
-    urls = {params["request"]["url"] for method, params in page.events if method == "Network.requestWillBeSent"}
-    foreign = [url for url in urls if not url.startswith(("file://", "data:"))]
-    assert not foreign and not page.errors, (foreign, page.errors)
-
-
 def main(path, picture=None):
     with Page(WIDTH, HEIGHT) as page:
         page.open(path)
@@ -93,7 +87,7 @@ def main(path, picture=None):
         page.frame()
         assert page.evaluate("colours.ground") != light, light
         print("light and dark: two grounds")
-        check_loads(page)
+        page.check_loads()
         print("console: no errors, nothing loaded from elsewhere")
 
 
