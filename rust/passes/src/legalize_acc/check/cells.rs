@@ -114,17 +114,8 @@ pub(super) struct Replay<'p> {
     runs: Vec<Run>,
     /// By buffer: whether another one took a cell in which it had a value.
     displaced: Vec<bool>,
-    /// How many of those there are.
-    displaced_count: usize,
     /// Where something is repeated: the cells that changed, as they were before.
     log: Option<Vec<(u32, Cell)>>,
-}
-
-/// A moment of a replay that is logged.
-#[derive(Clone, Copy)]
-pub(super) struct Moment {
-    log: usize,
-    displaced: usize,
 }
 
 impl<'p> Replay<'p> {
@@ -138,7 +129,6 @@ impl<'p> Replay<'p> {
             places: vec![(0, 0); program.accesses().len()],
             runs: Vec::new(),
             displaced: vec![false; program.allocs().len()],
-            displaced_count: 0,
             log: None,
         };
         let cell_count = replay.cut(plan);
@@ -161,25 +151,21 @@ impl<'p> Replay<'p> {
         self.log = None;
     }
 
-    /// Now.
-    pub(super) fn moment(&self) -> Moment {
-        Moment {
-            log: self.log.as_ref().map_or(0, Vec::len),
-            displaced: self.displaced_count,
-        }
+    /// How much was logged so far.
+    pub(super) fn logged(&self) -> usize {
+        self.log.as_ref().map_or(0, Vec::len)
     }
 
-    /// Whether everything is as it was at a moment since the log began.
-    pub(super) fn is_as_at(&self, moment: Moment) -> bool {
+    /// Whether every cell is as it was when `logged` changes were logged.
+    pub(super) fn is_as_at(&self, logged: usize) -> bool {
         let Some(log) = &self.log else { return false };
-        let mut changed = log[moment.log..].to_vec();
+        let mut changed = log[logged..].to_vec();
         // The first entry of a cell is how it was; sorting keeps the order of one cell's entries.
         changed.sort_by_key(|&(cell, _)| cell);
         changed.dedup_by_key(|&mut (cell, _)| cell);
-        moment.displaced == self.displaced_count
-            && changed
-                .iter()
-                .all(|(cell, before)| self.cells[*cell as usize].is_like(before))
+        changed
+            .iter()
+            .all(|(cell, before)| self.cells[*cell as usize].is_like(before))
     }
 
     /// Cuts PSUM wherever an access, a column group or a memset begins or ends.
@@ -370,11 +356,12 @@ impl<'p> Replay<'p> {
         let Self {
             cells,
             displaced,
-            displaced_count,
+            log,
             ..
         } = self;
+        let is_repeated = log.is_some();
         let mut run = cells[run.0 as usize..run.1 as usize].iter_mut();
-        run.all(|cell| pass(cell, owner, displaced, displaced_count) && act(cell))
+        run.all(|cell| pass(cell, owner, displaced, is_repeated) && act(cell))
     }
 
     /// Another engine: it reads all it reads before it writes.
@@ -479,8 +466,9 @@ fn note(log: &mut Option<Vec<(u32, Cell)>>, cells: &[Cell], (from, to): Run) {
 }
 
 /// Passes a cell to the buffer that writes it. A buffer that lost a cell with a value to another one
-/// may not come back for more: which of its cells are fresh is not known any more.
-fn pass(cell: &mut Cell, owner: u32, displaced: &mut [bool], displaced_count: &mut usize) -> bool {
+/// may not come back for more: which of its cells are fresh is not known any more. In what is repeated
+/// no value is displaced: the next iteration might be the one that comes back.
+fn pass(cell: &mut Cell, owner: u32, displaced: &mut [bool], is_repeated: bool) -> bool {
     if cell.owner == owner {
         return true;
     }
@@ -489,8 +477,10 @@ fn pass(cell: &mut Cell, owner: u32, displaced: &mut [bool], displaced_count: &m
         Content::Valued | Content::Zero | Content::Lost
     );
     if had_value && cell.owner != NOBODY {
-        let is_new = !std::mem::replace(&mut displaced[cell.owner as usize], true);
-        *displaced_count += usize::from(is_new);
+        if is_repeated {
+            return false;
+        }
+        displaced[cell.owner as usize] = true;
     }
     cell.content = match cell.content {
         Content::Zero | Content::FreshZero => Content::FreshZero,

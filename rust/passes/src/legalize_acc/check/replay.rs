@@ -252,7 +252,7 @@ impl Walk<'_> {
     /// All iterations but the first.
     fn others(&mut self, holder: InstId, body: BlockId) -> bool {
         for _ in 0..MAX_ITERATIONS {
-            let before = self.replay.moment();
+            let before = self.replay.logged();
             if !self.iteration(holder, false, body) {
                 return false;
             }
