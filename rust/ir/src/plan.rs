@@ -63,6 +63,11 @@ pub struct NewMemset {
     pub target: MemsetTarget,
 }
 
+impl NewMemset {
+    /// The engine that executes it.
+    pub const ENGINE: Engine = Engine::Vector;
+}
+
 /// An end of a new ordering edge.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum EdgeNode {
@@ -261,7 +266,7 @@ impl Plan {
                 access,
                 kind: UseKind::WriteZero,
             }];
-            let id = program.append_inst(block, Op::Engine, Engine::Vector, &uses);
+            let id = program.append_inst(block, Op::Engine, NewMemset::ENGINE, &uses);
             program.insts[id.index()].inserted = true;
             ids.push(id);
         }

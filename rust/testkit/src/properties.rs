@@ -4,7 +4,7 @@
 use pto_ir::{Diag, Plan, Program, Severity, Target};
 use pto_passes::{legalize_acc, reset_acc, schedule, validate, verify_acc};
 
-use crate::oracle::collide::collisions;
+use crate::oracle::collide::{Queues, collisions};
 use crate::oracle::order::{dependences, shuffle};
 use crate::oracle::{Chooser, Grid, Model, Verdict, judge, judge_path, trace};
 use crate::text::print;
@@ -232,26 +232,36 @@ pub fn any_order_is_right(
     Ok(())
 }
 
-/// The pairs of instructions of the legalized `program` that may collide in a bank, and how many of
-/// them have a START, an ACCUMULATE or an inserted memset. Only for straight lines; nothing where
-/// legalization refuses.
-pub fn collisions_of(program: &Program, target: &'static Target, seed: u64) -> (usize, usize) {
+/// Checks that no two instructions of the legalized `program` may collide in a bank, in any order that
+/// respects its dependences. Only for straight lines. Returns how many might collide as the program is.
+///
+/// # Errors
+///
+/// A pair that may collide, with both programs in text form.
+pub fn nothing_collides(
+    program: &Program,
+    target: &'static Target,
+    seed: u64,
+) -> Result<usize, String> {
     let Ok((_, after)) = legalize(program, target) else {
-        return (0, 0);
+        return Ok(0);
     };
-    let steps = trace(&after, &mut Chooser::new(seed, 3), 1000).unwrap_or_default();
-    let dependences = dependences(&after, &Grid::new(&[&after], target), &steps);
-    let pairs = collisions(&after, target, &steps, &dependences);
-    let is_derived = |step: usize| {
-        let inst = after.inst(steps[step].event.inst);
-        let flags = inst.matmul().and_then(|matmul| matmul.flags);
-        let flags = flags.unwrap_or_default();
-        inst.inserted || flags.starts() || flags.accumulates()
+    let pairs = |program: &Program, queues| {
+        let steps = trace(program, &mut Chooser::new(seed, 3), 1000).unwrap_or_default();
+        let dependences = dependences(program, &Grid::new(&[program], target), &steps);
+        let pairs = collisions(program, target, &steps, &dependences, queues);
+        let inst = |step: usize| steps[step].event.inst;
+        let named = pairs.iter().map(|&(early, late)| (inst(early), inst(late)));
+        named.collect::<Vec<_>>()
     };
-    let derived = pairs
-        .iter()
-        .filter(|&&(early, late)| is_derived(early) || is_derived(late));
-    (pairs.len(), derived.count())
+    match pairs(&after, Queues::Unordered).first() {
+        Some(pair) => Err(format!(
+            "{pair:?} collide\n{}=>\n{}",
+            print(program),
+            print(&after)
+        )),
+        None => Ok(pairs(program, Queues::InOrder).len()),
+    }
 }
 
 /// `holds`, with a panic as one more way not to hold.
@@ -292,6 +302,7 @@ pub fn all_hold(program: &Program, target: &'static Target, seed: u64) -> Result
         is_stable(program, target)?;
         if is_line {
             any_order_is_right(program, target, seed, 4)?;
+            nothing_collides(program, target, seed)?;
         }
     }
     Ok(outcome)

@@ -32,6 +32,10 @@ pub(super) const NONE: u32 = u32::MAX;
 /// A set of strips, one bit each; strips of a function are numbered from 0.
 pub(super) type Strips = u8;
 
+/// A set of lanes, one bit each. A lane is one quadrant of one bank; its number is the bank times the
+/// quadrants of a bank, plus the quadrant.
+pub(super) type Lanes = u64;
+
 /// One distinct set of cells.
 #[derive(Clone, Debug)]
 pub(super) struct Shape {
@@ -79,6 +83,7 @@ pub(super) struct Geometry {
     strip_of_quadrant: Vec<u8>,
     grid: Grid,
     class_of_cell: Vec<u32>,
+    shared_lanes: Lanes,
     target: &'static Target,
 }
 
@@ -102,6 +107,7 @@ impl Geometry {
             classes: Vec::new(),
             grid: Grid::default(),
             class_of_cell: Vec::new(),
+            shared_lanes: 0,
             strip_of_quadrant,
             target,
         };
@@ -173,6 +179,37 @@ impl Geometry {
         pairs
             .filter(|&(_, strip)| strips >> strip & 1 == 1)
             .fold(0, |mask, (quadrant, _)| mask | 1 << quadrant)
+    }
+
+    /// The lanes with more than one class: only there can two accesses have no cell in common.
+    pub(super) fn shared_lanes(&self) -> Lanes {
+        self.shared_lanes
+    }
+
+    /// The lanes of quadrants (one bit each) of banks.
+    pub(super) fn lanes(&self, quadrants: u8, banks: Interval) -> Lanes {
+        let per_bank = self.target.partitions / self.target.quadrant_partitions;
+        let banks = banks.start..banks.end.min(self.target.banks);
+        banks.fold(0, |lanes, bank| {
+            lanes | Lanes::from(quadrants) << (bank * per_bank)
+        })
+    }
+
+    /// The lanes of the hull of a shape's banks that it has cells in; none for [`NONE`].
+    pub(super) fn lanes_of(&self, shape: u32) -> Lanes {
+        match self.shapes.get(shape as usize) {
+            Some(shape) => self.lanes(shape.quadrants, shape.banks),
+            None => 0,
+        }
+    }
+
+    /// The lanes of a rectangle.
+    pub(super) fn lanes_of_rectangle(&self, cells: Rectangle) -> Lanes {
+        let Interval { start, end } = self.target.quadrants(cells.partitions);
+        let bank_bytes = self.target.bank_bytes;
+        let first = cells.bytes.start / bank_bytes;
+        let banks = Interval::new(first, cells.bytes.end.div_ceil(bank_bytes));
+        self.lanes(((1u32 << end) - (1u32 << start)) as u8, banks)
     }
 
     /// Whether two shapes share a cell.
@@ -358,6 +395,7 @@ impl Geometry {
             }
             *class = *number;
         }
+        self.find_shared_lanes();
         for (shape, spans) in self.shapes.iter_mut().zip(&self.spans) {
             let start = self.lists.len();
             let lists = &mut self.lists;
@@ -376,6 +414,18 @@ impl Geometry {
             shape.first_class = start as u32;
             shape.class_count = (kept - start) as u32;
         }
+    }
+
+    fn find_shared_lanes(&mut self) {
+        let (mut once, mut shared) = (0, 0);
+        for class in &self.classes {
+            let Interval { start, end } = self.target.quadrants(class.slab);
+            let quadrants = ((1u32 << end) - (1u32 << start)) as u8;
+            let lanes = self.lanes(quadrants, Interval::new(class.bank, class.bank + 1));
+            shared |= once & lanes;
+            once |= lanes;
+        }
+        self.shared_lanes = shared;
     }
 }
 

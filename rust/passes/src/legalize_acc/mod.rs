@@ -106,6 +106,7 @@ pub mod clusters;
 mod calls;
 mod chains;
 mod check;
+mod collisions;
 mod edges;
 mod flags;
 mod geometry;
@@ -155,6 +156,16 @@ pub enum Stop {
     Cluster,
 }
 
+/// What to do about instructions that may meet in a bank.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Collisions {
+    /// Order them by tokens.
+    #[default]
+    Order,
+    /// Leave them to whoever schedules.
+    Leave,
+}
+
 /// How an accumulation begins that is added to in a loop and allocated outside.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Loops {
@@ -176,6 +187,8 @@ pub struct Options {
     pub stop: Stop,
     /// How accumulations in loops begin.
     pub loops: Loops,
+    /// What to do about instructions that may meet in a bank.
+    pub collisions: Collisions,
     /// Whether to explain every decision by a remark.
     pub remarks: bool,
     /// Whether to fill in [`Plan::report`] (of the sound profile).

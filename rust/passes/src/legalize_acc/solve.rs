@@ -7,9 +7,9 @@ use pto_ir::{
 
 use rustc_hash::FxHashMap;
 
-use super::Options;
 use super::chains::{Chains, Demand};
 use super::clusters::{self, Extent};
+use super::collisions;
 use super::edges::{self, Cells, Memset};
 use super::flags::{self, Clear, Cluster, Decision, Decisions, Facts};
 use super::geometry::{Geometry, NONE, Rectangle};
@@ -18,6 +18,7 @@ use super::nests::Nest;
 use super::problem::{BlockProblem, END, Member};
 use super::report::{self, Narrator, Report};
 use super::survey::legal_starts;
+use super::{Collisions, Options};
 
 /// The parts of a solution that blocks add to.
 pub(super) struct Solver<'p> {
@@ -61,7 +62,11 @@ impl Solver<'_> {
         };
         let decisions = flags::decide(&facts, self.options);
         let memsets = self.memsets(&facts, &decisions);
-        let edges = edges::edges(self.program, &facts, &decisions, &memsets);
+        let mut edges = edges::edges(self.program, &facts, &decisions, &memsets);
+        if self.options.collisions == Collisions::Order {
+            let new = collisions::edges(self.program, &facts, &decisions, &memsets, &edges);
+            edges.extend(new);
+        }
         self.edits(problem, &decisions);
         self.seeded(&facts, &decisions);
         if self.options.remarks {

@@ -1,7 +1,8 @@
 //! Pairs of steps of a straight line that may run at once in one quadrant of one bank.
 //!
-//! Engines, and tiles of the PE array, are queues that keep their own order; between queues only
-//! dependences order. All pairs of the transitive closure are looked at.
+//! Engines, and tiles of the PE array, are queues. Between queues only dependences order; whether a
+//! queue keeps its own order is up to the caller. Code that no engine executes waits for everything
+//! before it, and everything after it waits for it. All pairs of the transitive closure are looked at.
 
 use pto_ir::{AccessId, Engine, InstId, Interval, Op, Program, Target, Tile};
 
@@ -11,13 +12,23 @@ use super::path::Step;
 /// A queue of instructions: an engine, or a tile of the PE array.
 type Queue = (Engine, Option<Tile>);
 
-/// The pairs (earlier, later) of `steps` that no chain of `dependences` and queues orders, that
-/// touch a common quadrant of a bank, and of which one is a PE write.
+/// What orders two steps besides dependences.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Queues {
+    /// Each queue executes its steps in their order.
+    InOrder,
+    /// Nothing: somebody may reorder the program before it runs.
+    Unordered,
+}
+
+/// The pairs (earlier, later) of `steps` of different queues that no chain of `dependences` and
+/// `kept` orders orders, that touch a common quadrant of a bank, and of which one is a PE write.
 pub fn collisions(
     program: &Program,
     target: &Target,
     steps: &[Step],
     dependences: &[Vec<usize>],
+    kept: Queues,
 ) -> Vec<(usize, usize)> {
     let inst = |step: usize| steps[step].event.inst;
     let queues: Vec<Queue> = (0..steps.len())
@@ -27,12 +38,15 @@ pub fn collisions(
         .iter()
         .map(|step| quadrants(program, target, step))
         .collect();
+    let is_barrier = |step: usize| matches!(program.inst(inst(step)).op, Op::Effects);
     let mut before: Vec<Vec<bool>> = Vec::new();
     let mut pairs = Vec::new();
     for late in 0..steps.len() {
         let mut ordered = vec![false; late];
         for early in (0..late).rev() {
-            if queues[early] == queues[late] || dependences[late].contains(&early) {
+            let is_in_queue = kept == Queues::InOrder && queues[early] == queues[late];
+            let is_near_barrier = is_barrier(early) || is_barrier(late);
+            if is_in_queue || is_near_barrier || dependences[late].contains(&early) {
                 ordered[early] = true;
                 for (own, its) in ordered.iter_mut().zip(&before[early]) {
                     *own |= its;
@@ -42,6 +56,7 @@ pub fn collisions(
         let meets = |early: &usize| {
             places[*early] & places[late] != 0
                 && !ordered[*early]
+                && queues[*early] != queues[late]
                 && [*early, late]
                     .iter()
                     .any(|&step| queues[step].0 == Engine::Pe)

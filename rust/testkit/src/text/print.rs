@@ -1,6 +1,6 @@
 //! A program as text.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 use super::loops_around_block;
@@ -21,10 +21,14 @@ pub fn print(program: &Program) -> String {
     printer.text
 }
 
-/// The instructions that another one waits for.
-fn named_instructions(program: &Program) -> BTreeSet<InstId> {
+/// The instructions that another one waits for, with their numbers: places in program order, which
+/// do not depend on what was there before.
+fn named_instructions(program: &Program) -> BTreeMap<InstId, usize> {
     let edges = program.insts().iter().flat_map(|inst| &inst.after);
-    edges.map(|edge| edge.from).collect()
+    let named: BTreeSet<InstId> = edges.map(|edge| edge.from).collect();
+    let numbered = program.walk().into_iter().enumerate();
+    let numbers = numbered.map(|(number, inst)| (inst, number));
+    numbers.filter(|(inst, _)| named.contains(inst)).collect()
 }
 
 /// What is left to print, last first: nesting may be deeper than the machine stack allows.
@@ -38,7 +42,7 @@ enum Work {
 
 struct Printer<'a> {
     program: &'a Program,
-    named: BTreeSet<InstId>,
+    named: BTreeMap<InstId, usize>,
     text: String,
     depth: usize,
 }
@@ -317,10 +321,9 @@ impl Printer<'_> {
     }
 
     fn label(&self, id: InstId) -> String {
-        if self.named.contains(&id) {
-            format!("t{} = ", id.index())
-        } else {
-            String::new()
+        match self.named.get(&id) {
+            Some(number) => format!("t{number} = "),
+            None => String::new(),
         }
     }
 
@@ -338,7 +341,8 @@ impl Printer<'_> {
         if !inst.after.is_empty() {
             let each = inst.after.iter().map(|edge| {
                 let mark = if edge.inserted { "inserted " } else { "" };
-                format!("{mark}t{}", edge.from.index())
+                let number = self.named.get(&edge.from).copied().unwrap_or(0);
+                format!("{mark}t{number}")
             });
             _ = write!(text, " after({})", each.collect::<Vec<_>>().join(", "));
         }

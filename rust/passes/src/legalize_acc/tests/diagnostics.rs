@@ -4,7 +4,7 @@ use pto_ir::{Diag, Program, Severity, Site};
 use pto_testkit::text;
 
 use super::worked::{HALVES, outcome, target};
-use crate::legalize_acc::{Loops, Options, Profile, Stop, plan};
+use crate::legalize_acc::{Collisions, Loops, Options, Profile, Stop, plan};
 
 fn parse(source: &str) -> Program {
     text::parse(source).expect("valid text")
@@ -24,6 +24,7 @@ const STRICT: Options = Options {
     remarks: false,
     report: false,
     loops: Loops::Predicate,
+    collisions: Collisions::Order,
 };
 
 /// Target, program, and the tag of the one error.
@@ -242,7 +243,7 @@ fn buffers_may_share_bytes_one_after_the_other() {
             "3 3 1>2",
         ),
         // The half of a that b left alone is still wanted, so b may not start.
-        ("mm a; mm b; read a u0..2; read b", "3 z2"),
+        ("mm a; mm b; read a u0..2; read b", "3 z2 1>2"),
         ("data a; read a; mma b; read b", "3"),
     ] {
         assert_eq!(outcome(&format!("{two}{rest}"), "trn2"), expected, "{rest}");

@@ -148,7 +148,7 @@ fn what_lives_around_a_block() {
         ),
         (
             format!("alloc b bank 0 q0..4 u4..8\ndata b; if {{ {inner}; read b }}"),
-            "z2",
+            "z2 2>4",
         ),
         // What the branch overwrites was dead when it began.
         (

@@ -96,12 +96,12 @@ const CASES: &[(&str, &str, [&str; 3])] = &[
     (
         "3 two chains interleaved",
         "mm a; mm b; mma a; mma b; read a; read b",
-        ["1 0 2 2 0>1 1>2 2>3"; 3],
+        ["1 0 2 2 0>1 1>2 2>3 3>4"; 3],
     ),
     (
         "4 one after the other, read at the end",
         "mm a; mma a; mm b; mma b; read a; read b",
-        ["1 2 0 2 1>2"; 3],
+        ["1 2 0 2 1>2 3>4"; 3],
     ),
     (
         "5 one after the other, other bytes",
@@ -116,7 +116,7 @@ const CASES: &[(&str, &str, [&str; 3])] = &[
     (
         "6 reuse under an open chain",
         "mm a; mm b; read a; mm a; mma b; mma a; read a; read b",
-        ["3 0 z0 2 2 0>1 1>z0 3>4 4>5"; 3],
+        ["3 0 z0 2 2 0>1 1>z0 3>4 4>5 1>2 5>7"; 3],
     ),
     (
         "7 column tiles in two quadrants",
@@ -128,7 +128,7 @@ const CASES: &[(&str, &str, [&str; 3])] = &[
         "8 a column tile and all columns",
         "alloc a bank 0 q0..4 u0..4; alloc b bank 0 q2..3 u4..8
          mm b tile(128,32)@(0,64); mm a; mma b tile(128,32)@(0,64); mma a; read a; read b",
-        ["1 z0 2 2 0>z0 1>2 2>3"; 3],
+        ["1 z0 2 2 0>z0 1>2 2>3 3>5"; 3],
     ),
     (
         "9 a window of four banks",
@@ -217,7 +217,7 @@ const CASES: &[(&str, &str, [&str; 3])] = &[
         "tricky: data in reach of an untiled matmul",
         "alloc a bank 0 q2..3 u0..2; alloc b bank 0 q0..3 u2..4
          data a; mm b; read a; read b",
-        ["z2 0>z0", "z2 0>z0", "z6 0>z0 0>1"],
+        ["z2 0>z0 1>2", "z2 0>z0 1>2", "z6 0>z0 0>1"],
     ),
     (
         "tricky: data under a tile and under all",
