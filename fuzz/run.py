@@ -44,7 +44,7 @@ RUNS = [
     ["--random-inputs", "--max-steps=20000", "--model=reference", "--dist=normal"],
 ]
 OPTIONS = {
-    "pto-legalize-acc": ["target", "profile", "strict", "stop", "validate", "report-dir"],
+    "pto-legalize-acc": ["target", "profile", "strict", "stop", "loops", "collisions", "validate", "report-dir"],
     "pto-verify-acc": ["target", "model", "extent", "sticky", "werror"],
     "pto-order-column-tiles": ["target", "restart-at-origin", "ignore-other-engines"],
     "pto-mark-first": ["target"],

@@ -161,6 +161,7 @@ struct LegalizeAcc
     options.strict = strict;
     options.stop = stop.getValue();
     options.loops = loops.getValue();
+    options.collisions = collisions.getValue();
     options.validate = validate;
     options.report_dir = reportDir.getValue();
     return options;

@@ -44,6 +44,8 @@ pub(crate) mod ffi {
         stop: String,
         /// `pto-legalize-acc`: `predicate` or `memset`.
         loops: String,
+        /// `pto-legalize-acc`: `order` or `leave`.
+        collisions: String,
         /// `pto-legalize-acc`: warnings about what the flags mean are errors.
         strict: bool,
         /// `pto-legalize-acc`: prove the result equal to the original before it is applied.

@@ -133,6 +133,11 @@ fn legalize_options(options: &ffi::Options) -> Result<legalize_acc::Options> {
                 &["predicate", "memset", "peel"]
             )),
         },
+        collisions: match options.collisions.as_str() {
+            "" | "order" => legalize_acc::Collisions::Order,
+            "leave" => legalize_acc::Collisions::Leave,
+            other => bail!(unknown_value("collisions", other, &["order", "leave"])),
+        },
         strict: options.strict,
         remarks: options.remarks,
         report: !options.report_dir.is_empty(),

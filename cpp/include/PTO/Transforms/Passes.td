@@ -142,6 +142,9 @@ def PTOLegalizeAcc : PTO_Pass<"pto-legalize-acc"> {
            "How a sum begins that a loop adds to: predicate (a START in the "
            "first iteration), memset (zeros before the loop) or peel (first and "
            "last iterations apart; predicates where bounds are not constants)">,
+    Option<"collisions", "collisions", "std::string", /*default=*/"\"order\"",
+           "Engines that may meet in a bank: order (tokens keep them apart) or "
+           "leave">,
     Option<"validate", "validate", "bool", /*default=*/"false",
            "Prove the result equal to the original before changing anything">,
     Option<"reportDir", "report-dir", "std::string", /*default=*/"",

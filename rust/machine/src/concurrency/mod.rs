@@ -9,6 +9,8 @@
 //! * that touches a common cell of PSUM or a common range of another buffer, one of the two writing.
 //!   A START or ACCUMULATE writes its whole zero region.
 //!
+//! Code that no engine executes depends on everything before it, and everything after it on it.
+//!
 //! Two instructions that no chain of dependences orders may run at once. If both touch one quadrant
 //! of one bank and at least one is a write of the PE array, they collide: the array has a
 //! read-modify-write of the bank under way. Values need not be wrong; runtimes stop all the same.
@@ -41,7 +43,7 @@ use clocks::{ClockId, Clocks};
 /// Instructions that are executed in order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Queue {
-    /// Of an engine other than the PE array.
+    /// Of an engine other than the PE array; [`Engine::Other`] is code that no engine executes.
     Engine(Engine),
     /// Of a tile of the PE array; without one it is the whole array.
     Tile(Option<Tile>),
@@ -106,6 +108,8 @@ pub(crate) struct Concurrency {
     slots: Vec<Vec<Option<Last>>>,
     /// The clock of each token.
     tokens: Vec<ClockId>,
+    /// The clock of the last code that no engine executes.
+    barrier: ClockId,
     current: Option<Current>,
 }
 
@@ -122,6 +126,7 @@ impl Concurrency {
             buffers: FxHashMap::default(),
             slots: vec![Vec::new(); (target.banks * quadrants) as usize],
             tokens: Vec::new(),
+            barrier: ClockId::EMPTY,
             current: None,
         }
     }
@@ -196,6 +201,13 @@ impl Concurrency {
         for (cells, access) in &current.accesses {
             self.wait_for(cells, *access, &mut clock);
         }
+        self.clocks.join_into(self.barrier, &mut clock);
+        let is_barrier = self.queues[current.queue].0 == Queue::Engine(Engine::Other);
+        if is_barrier {
+            for &(_, last) in &self.queues {
+                self.clocks.join_into(last, &mut clock);
+            }
+        }
         let collision = self.collision(&current, &clock);
         let number = clocks::advance(&mut clock, current.queue);
         let id = self.clocks.add(clock);
@@ -204,6 +216,9 @@ impl Concurrency {
             self.occupy(cells, current.queue, number, current.site);
         }
         self.queues[current.queue].1 = id;
+        if is_barrier {
+            self.barrier = id;
+        }
         if has_token {
             self.tokens.push(id);
         }
@@ -332,6 +347,7 @@ impl Concurrency {
             banks,
             buffers,
             tokens,
+            barrier,
             ..
         } = self;
         let mut renaming = clocks.begin_collection();
@@ -342,6 +358,7 @@ impl Concurrency {
         for token in tokens {
             *token = rename(*token);
         }
+        *barrier = rename(*barrier);
         let all = Interval::new(0, u32::MAX);
         let rows = Interval::new(0, self.target.partitions);
         let columns = Interval::new(0, self.target.bank_bytes / self.target.cell_bytes);

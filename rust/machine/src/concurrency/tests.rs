@@ -5,6 +5,8 @@ use crate::hazards::HazardPolicy;
 use crate::random::Random;
 
 const ENGINES: [Queue; 2] = [Queue::Engine(Engine::Vector), Queue::Engine(Engine::Scalar)];
+/// Code that no engine executes.
+const HOST: Queue = Queue::Engine(Engine::Other);
 const TILES: [Queue; 2] = [
     Queue::Tile(None),
     Queue::Tile(Some(Tile {
@@ -63,7 +65,8 @@ fn expected(steps: &[Step]) -> Vec<Vec<usize>> {
         let mut ordered = vec![false; late];
         for early in (0..late).rev() {
             let other = &steps[early];
-            if step.queue == other.queue || step.wait == Some(early) || conflict(step, other) {
+            let is_barrier = [step, other].iter().any(|one| one.queue == HOST);
+            if is_barrier || step.queue == other.queue || step.wait == Some(early) || conflict(step, other) {
                 ordered[early] = true;
                 let earlier = before[early].clone();
                 for (own, its) in ordered.iter_mut().zip(earlier) {
@@ -114,9 +117,10 @@ impl Dice {
 }
 
 fn random(rng: &mut Dice, index: usize) -> Step {
-    let queue = match rng.flip() {
-        true => TILES[rng.below(2) as usize],
-        false => ENGINES[rng.below(2) as usize],
+    let queue = match rng.below(16) {
+        0 => HOST,
+        1..8 => TILES[rng.below(2) as usize],
+        _ => ENGINES[rng.below(2) as usize],
     };
     let is_pe = matches!(queue, Queue::Tile(_));
     let access = |rng: &mut Dice| match rng.flip() {
