@@ -65,7 +65,8 @@
 //!
 //!    STOP goes to members with a cell that no later member of their chain writes. A cell that is
 //!    +0.0 already needs no memset.
-//! 7. [`edges`]: tokens for the orders that the bytes do not show.
+//! 7. [`edges`]: tokens for the orders that the bytes do not show; [`collisions`]: those that keep engines
+//!    out of each other's banks.
 //! 8. [`solve`] makes the plan, [`report`] the remarks and the report, [`check`] the proof.
 //!
 //! Flags that were there: a cluster whose members all have explicit flags keeps them, and the proof
@@ -78,8 +79,10 @@
 //!    they are made for and clear nothing else (checked: [`check`]).
 //! 3. The result is legal input that changes nothing more, and resetting and legalizing it gives the
 //!    same plan (property tests).
-//! 4. Clusters are those of comparing all pairs until nothing changes (property tests).
-//! 5. Nothing depends on the order of a hash map (structural: maps are only looked up).
+//! 4. Within a block where flags are derived no two instructions collide in PSUM (checked: [`check`]), in
+//!    any order that respects bytes and tokens (property tests).
+//! 5. Clusters are those of comparing all pairs until nothing changes (property tests).
+//! 6. Nothing depends on the order of a hash map (structural: maps are only looked up).
 //!
 //! # Cost
 //!
@@ -301,7 +304,7 @@ fn derive(
         plan.report = report.and_then(|report| serde_json::to_string(&report).ok());
     }
     match options.profile {
-        Profile::Sound => check::check(program, target, &plan)?,
+        Profile::Sound => check::check(program, target, &plan, options.collisions)?,
         Profile::Naive if has_derived => {
             let warning = check::first_fault(program, target, &plan)?;
             plan.diags.extend(warning);

@@ -234,7 +234,7 @@ impl<'p> Replay<'p> {
     }
 
     /// First byte and first partition of a buffer that lies in PSUM.
-    fn base(&self, alloc: pto_ir::AllocId) -> Option<(u32, u32)> {
+    pub(super) fn base(&self, alloc: pto_ir::AllocId) -> Option<(u32, u32)> {
         let facts = self.program.alloc(alloc);
         let place = facts.placement.filter(|_| facts.space == Space::Psum)?;
         let base = place
@@ -245,6 +245,23 @@ impl<'p> Replay<'p> {
         let last = place.partition.checked_add(facts.partitions)?;
         let fits = end <= self.target.partition_bytes() && last <= self.target.partitions;
         fits.then_some((base, place.partition))
+    }
+
+    pub(super) fn cell_count(&self) -> usize {
+        self.cells.len()
+    }
+
+    /// The cells of `access`.
+    pub(super) fn runs_of(&mut self, access: AccessId) -> &[Run] {
+        let runs = self.place(access);
+        &self.runs[runs]
+    }
+
+    /// The cells of a rectangle of PSUM.
+    pub(super) fn rectangle(&mut self, partitions: Interval, bytes: Interval) -> Vec<Run> {
+        let start = self.runs.len();
+        self.add_runs(start, partitions, bytes);
+        self.runs.drain(start..).collect()
     }
 
     /// The runs of `access`, as a part of [`Self::runs`].
@@ -446,13 +463,9 @@ impl<'p> Replay<'p> {
                 let Some((base, row)) = self.base(alloc) else {
                     return false;
                 };
-                let start = self.runs.len();
-                self.add_runs(start, partitions.shifted(row), bytes.shifted(base));
                 let owner = alloc.index() as u32;
-                let is_right =
-                    (start..self.runs.len()).all(|run| self.change_run(self.runs[run], owner, act));
-                self.runs.truncate(start);
-                is_right
+                let runs = self.rectangle(partitions.shifted(row), bytes.shifted(base));
+                runs.into_iter().all(|run| self.change_run(run, owner, act))
             }
         }
     }

@@ -2,20 +2,22 @@
 //!
 //! It shares nothing with the solver. The form of the plan is checked here; that the flags are right
 //! is proved by [`replay`] where that is plain, and else by [`crate::verify_acc`]. Both know flags
-//! and zero regions and nothing of clusters.
+//! and zero regions and nothing of clusters. That no two engines meet in a bank is proved by [`lanes`].
 //!
 //! The proof also judges flags that were there before. Where those are to blame the function is
 //! refused with `pto:unsound-flags`; where derived ones are, the pass is wrong, and says so with
 //! `pto:internal-legalize-acc`.
 
 mod cells;
+mod lanes;
 pub(super) mod replay;
 
 use pto_ir::{
-    Anchor, Diag, EdgeNode, InstId, Matmul, MemsetTarget, NewMemset, Op, Plan, Program, Severity,
-    Site, Target,
+    Anchor, BlockId, Diag, EdgeNode, InstId, Matmul, MemsetTarget, NewMemset, Op, Plan, Program,
+    Severity, Site, Target,
 };
 
+use super::Collisions;
 use crate::verify_acc;
 
 /// What the proof leaves open because of a predicate.
@@ -27,10 +29,14 @@ pub(super) fn check(
     program: &Program,
     target: &'static Target,
     plan: &Plan,
+    collisions: Collisions,
 ) -> Result<(), Vec<Diag>> {
     let flags = Explicit::new(program, plan);
     form(program, target, plan, &flags)
         .map_err(|reason| vec![Diag::error(INTERNAL, Site::Function, reason)])?;
+    if collisions == Collisions::Order {
+        keeps_apart(program, target, plan, &flags)?;
+    }
     if replay::is_plainly_right(program, target, plan) {
         return Ok(());
     }
@@ -52,6 +58,33 @@ pub(super) fn check(
     } else {
         Err(errors)
     }
+}
+
+/// Checks that no engines meet in a bank, in blocks where flags are derived.
+fn keeps_apart(
+    program: &Program,
+    target: &'static Target,
+    plan: &Plan,
+    flags: &Explicit<'_>,
+) -> Result<(), Vec<Diag>> {
+    let is_derived = |&inst: &InstId| {
+        let matmul = program.inst(inst).matmul();
+        matmul.is_some_and(|matmul| !matmul.is_predicated()) && !flags.is_kept(inst)
+    };
+    let blocks = (0..program.blocks().len()).map(BlockId::new);
+    let derived = blocks.filter(|&block| program.block(block).insts.iter().any(|i| is_derived(i)));
+    let Some((earlier, later)) = lanes::first_collision(program, target, plan, derived) else {
+        return Ok(());
+    };
+    let site = |node| match node {
+        EdgeNode::Inst(inst) => Site::Inst(inst),
+        EdgeNode::Memset(_) => Site::Function,
+    };
+    let message = "expected a token between instructions that may meet in a bank";
+    let error = Diag::error(INTERNAL, site(later), message);
+    Err(vec![
+        error.with_note(site(earlier), "this is the earlier one"),
+    ])
 }
 
 /// Checks the form of a plan of the bare rule, and warns of the first fault of its flags.

@@ -2,13 +2,15 @@
 
 use pto_ir::{AccFlags, Diag, NewMemset, Plan, Program, Severity, Target};
 use pto_testkit::generate::{self, Profile};
-use pto_testkit::oracle::{Model, judge};
+use pto_testkit::oracle::collide::{Queues, collisions};
+use pto_testkit::oracle::order::dependences;
+use pto_testkit::oracle::{Chooser, Grid, Model, judge, trace};
 use pto_testkit::text;
 
 use super::random::{first_seed, rounds};
 use super::worked::target;
 use crate::legalize_acc::check::{check, replay::is_plainly_right};
-use crate::legalize_acc::{Options, plan};
+use crate::legalize_acc::{Collisions, Options, plan};
 use crate::verify_acc;
 
 /// A plan that differs from `plan` in one random place.
@@ -144,7 +146,11 @@ fn a_wrong_plan_is_refused() {
                 "{}",
                 message()
             );
-            assert!(check(&program, target, &mutant).is_err(), "{}", message());
+            assert!(
+                check(&program, target, &mutant, Collisions::Leave).is_err(),
+                "{}",
+                message()
+            );
         }
     }
     println!("{counts:?}");
@@ -163,7 +169,7 @@ fn the_form_of_a_plan_is_checked() {
     )
     .expect("valid text");
     let right = plan(&program, target, &Options::default()).expect("a worked case");
-    assert!(check(&program, target, &right).is_ok());
+    assert!(check(&program, target, &right, Collisions::Order).is_ok());
     let mut wrongs = vec![right.clone(); 8];
     wrongs[0].erase.push(right.acc[0].inst);
     wrongs[1].acc.insert(0, right.acc[0]);
@@ -181,7 +187,47 @@ fn the_form_of_a_plan_is_checked() {
         to: pto_ir::EdgeNode::Inst(reader),
     });
     for (index, wrong) in wrongs.iter().enumerate() {
-        let errors = check(&program, target, wrong).expect_err("a plan of another form");
+        let errors =
+            check(&program, target, wrong, Collisions::Order).expect_err("a plan of another form");
         assert_eq!(errors[0].tag, "pto:internal-legalize-acc", "{index}");
     }
+}
+
+/// Whether the interpreter's rule finds a collision in the program with `plan`.
+fn collides(program: &Program, plan: &Plan, target: &'static Target) -> bool {
+    let after = plan.applied_to(program);
+    let steps = trace(&after, &mut Chooser::new(0, 3), 1000).expect("short");
+    let dependences = dependences(&after, &Grid::new(&[&after], target), &steps);
+    !collisions(&after, target, &steps, &dependences, Queues::InOrder).is_empty()
+}
+
+#[test]
+fn a_plan_without_an_edge_that_is_needed_is_refused() {
+    let (mut needed, mut spare) = (0u64, 0u64);
+    for seed in first_seed()..first_seed() + rounds() {
+        let target = target(["trn1", "trn2", "trn3"][seed as usize % 3]);
+        let mut rng = fastrand::Rng::with_seed(seed);
+        let program = generate::recipe(&mut rng, target, Profile::AUTO).build(target);
+        let Ok(mut plan) = plan(&program, target, &Options::default()) else {
+            continue;
+        };
+        if plan.edges.is_empty() {
+            continue;
+        }
+        plan.edges.remove(rng.usize(0..plan.edges.len()));
+        let is_refused = check(&program, target, &plan, Collisions::Order).is_err();
+        if collides(&program, &plan, target) {
+            needed += 1;
+            assert!(
+                is_refused,
+                "seed {seed}\n{}",
+                text::print(&plan.applied_to(&program))
+            );
+        } else {
+            spare += 1;
+        }
+        assert!(check(&program, target, &plan, Collisions::Leave).is_ok());
+    }
+    println!("{needed} edges are needed, {spare} are not while queues keep their order");
+    assert!(needed > rounds() / 40, "{needed} of {} rounds", rounds());
 }

@@ -1,0 +1,475 @@
+//! Whether engines may meet in a bank: vector clocks, by the definition of a collision.
+//!
+//! A queue is an engine, or a tile of the PE array; it executes in order. The clock of an instruction
+//! says of each queue how many of its instructions must have finished before. Two instructions of
+//! different queues in one lane (one quadrant of one bank), one of them of the PE, collide unless the
+//! clock of the later one counts the earlier one in. This is what the interpreter reports with
+//! `--hazards=async`, for one block; dependences outside PSUM are not looked at, so it may only ask
+//! for more.
+
+use pto_ir::{
+    AccFlags, AccessId, Anchor, BlockId, Edge, EdgeNode, Engine, InstId, Interval, Matmul,
+    MemsetTarget, NewMemset, Op, Plan, Program, Target, Tile, UseKind, ZeroWindow,
+};
+use rustc_hash::FxHashMap;
+
+use super::cells::Replay;
+
+const NONE: u32 = u32::MAX;
+
+/// Instructions that are executed in order.
+type Queue = (Engine, Option<Tile>);
+
+/// Two instructions that may meet, the earlier one first.
+pub(super) type Pair = (EdgeNode, EdgeNode);
+
+/// The first two instructions that may meet in one of `blocks` with the plan, if any.
+pub(super) fn first_collision(
+    program: &Program,
+    target: &'static Target,
+    plan: &Plan,
+    blocks: impl Iterator<Item = BlockId>,
+) -> Option<Pair> {
+    let mut lanes = Lanes::new(program, target, plan);
+    if lanes.shared == 0 {
+        return None;
+    }
+    blocks.into_iter().find_map(|block| lanes.block(block))
+}
+
+/// Rows of clocks, each with one entry a queue.
+#[derive(Default)]
+struct Rows {
+    entries: Vec<u32>,
+    width: usize,
+}
+
+impl Rows {
+    fn new(rows: usize, width: usize) -> Self {
+        Self {
+            entries: vec![0; rows * width],
+            width,
+        }
+    }
+
+    fn row(&self, row: usize) -> &[u32] {
+        &self.entries[row * self.width..(row + 1) * self.width]
+    }
+
+    fn row_mut(&mut self, row: usize) -> &mut [u32] {
+        &mut self.entries[row * self.width..(row + 1) * self.width]
+    }
+
+    fn push(&mut self, clock: &[u32]) -> u32 {
+        self.entries.extend_from_slice(clock);
+        (self.entries.len() / self.width) as u32 - 1
+    }
+}
+
+/// Raises `clock` to what `other` waits for.
+fn join(clock: &mut [u32], other: &[u32]) {
+    for (own, &its) in clock.iter_mut().zip(other) {
+        *own = (*own).max(its);
+    }
+}
+
+/// The state of one block.
+struct Block {
+    queues: Vec<Queue>,
+    /// By queue: who executed last, and its clock.
+    last: Rows,
+    /// By cell: the clock of the last write, and its join with those of the reads since.
+    writes: Rows,
+    all: Rows,
+    /// By lane: the join of all clocks, the clock of the last START or ACCUMULATE, and the number of
+    /// the last instruction of each queue.
+    touched: Rows,
+    opened: Rows,
+    present: Rows,
+    /// By lane and queue: that instruction.
+    who: Vec<EdgeNode>,
+    /// By queue: how many it executed.
+    counts: Vec<u32>,
+    /// Those that every later instruction waits for.
+    floor: Vec<u32>,
+    /// The clocks of instructions that hand out tokens.
+    tokens: Rows,
+}
+
+/// What an instruction does, for the sake of order.
+struct Step<'s> {
+    node: EdgeNode,
+    queue: usize,
+    /// Runs of cells, and whether they are only read.
+    cells: &'s [((u32, u32), bool)],
+    lanes: u64,
+    /// The lanes that it opens for certain.
+    opens: u64,
+}
+
+struct Lanes<'p> {
+    program: &'p Program,
+    target: &'static Target,
+    plan: &'p Plan,
+    replay: Replay<'p>,
+    /// Lanes in which accesses differ.
+    shared: u64,
+    /// By instruction: its entry in the plan, one more than its index.
+    edit_of: Vec<u32>,
+    /// By instruction, then by memset: the first of the plan's edges that ends there.
+    edges_to: Vec<u32>,
+    next_edge: Vec<u32>,
+    /// By instruction, then by memset: whether something waits for its token, and its clock.
+    gives: Vec<bool>,
+    clock_of: Vec<u32>,
+    memsets_before: FxHashMap<InstId, Vec<u32>>,
+}
+
+impl<'p> Lanes<'p> {
+    fn new(program: &'p Program, target: &'static Target, plan: &'p Plan) -> Self {
+        let insts = program.insts().len();
+        let nodes = insts + plan.memsets.len();
+        let mut lanes = Self {
+            program,
+            target,
+            plan,
+            replay: Replay::new(program, target, plan),
+            shared: 0,
+            edit_of: Vec::new(),
+            edges_to: Vec::new(),
+            next_edge: Vec::new(),
+            gives: Vec::new(),
+            clock_of: Vec::new(),
+            memsets_before: FxHashMap::default(),
+        };
+        lanes.shared = lanes.shared_lanes();
+        if lanes.shared == 0 {
+            return lanes;
+        }
+        lanes.edit_of = vec![0; insts];
+        for (index, edit) in plan.acc.iter().enumerate() {
+            lanes.edit_of[edit.inst.index()] = index as u32 + 1;
+        }
+        lanes.clock_of = vec![NONE; nodes];
+        lanes.gives = vec![false; nodes];
+        lanes.edges_to = vec![NONE; nodes];
+        for (index, edge) in plan.edges.iter().enumerate() {
+            let (from, to) = (lanes.number(edge.from), lanes.number(edge.to));
+            lanes.gives[from] = true;
+            let next = std::mem::replace(&mut lanes.edges_to[to], index as u32);
+            lanes.next_edge.push(next);
+        }
+        for edge in program.insts().iter().flat_map(|inst| &inst.after) {
+            lanes.gives[edge.from.index()] = true;
+        }
+        for (index, memset) in plan.memsets.iter().enumerate() {
+            if let Anchor::Before(inst) = memset.at {
+                lanes
+                    .memsets_before
+                    .entry(inst)
+                    .or_default()
+                    .push(index as u32);
+            }
+        }
+        lanes
+    }
+
+    fn number(&self, node: EdgeNode) -> usize {
+        match node {
+            EdgeNode::Inst(inst) => inst.index(),
+            EdgeNode::Memset(index) => self.program.insts().len() + index as usize,
+        }
+    }
+
+    /// Lanes in which not all accesses are of the same cells.
+    fn shared_lanes(&self) -> u64 {
+        let program = self.program;
+        let mut first: Vec<Option<(Interval, Interval)>> = vec![None; u64::BITS as usize];
+        let mut shared = 0;
+        for index in 0..program.accesses().len() {
+            let id = AccessId::new(index);
+            let access = program.access(id);
+            let Some((base, row)) = self.replay.base(access.alloc) else {
+                continue;
+            };
+            let spans = program.bytes(id);
+            let partitions = access.partitions.shifted(row);
+            for span in spans {
+                let span = span.shifted(base);
+                for lane in each(self.lanes(partitions, span)) {
+                    let known = first[lane].get_or_insert((partitions, span));
+                    if *known != (partitions, span) || spans.len() > 1 {
+                        shared |= 1 << lane;
+                    }
+                }
+            }
+        }
+        shared
+    }
+
+    /// The lanes of a rectangle.
+    fn lanes(&self, partitions: Interval, bytes: Interval) -> u64 {
+        let bank_bytes = self.target.bank_bytes;
+        let banks = Interval::new(bytes.start / bank_bytes, bytes.end.div_ceil(bank_bytes));
+        self.lanes_of_banks(partitions, banks)
+    }
+
+    fn lanes_of_banks(&self, partitions: Interval, banks: Interval) -> u64 {
+        let per_bank = self.target.partitions / self.target.quadrant_partitions;
+        let quadrants = self.target.quadrants(partitions);
+        let mask = (1u64 << quadrants.end.min(per_bank)) - (1 << quadrants.start.min(per_bank));
+        let banks = banks.start..banks.end.min(self.target.banks);
+        banks.fold(0, |lanes, bank| lanes | mask << (bank * per_bank))
+    }
+
+    fn block(&mut self, block: BlockId) -> Option<Pair> {
+        let insts = &self.program.block(block).insts;
+        let mut state = self.start(insts);
+        let mut cells = Vec::new();
+        for &inst in insts {
+            let before = self.memsets_before.remove(&inst);
+            for index in before.into_iter().flatten() {
+                let pair = self.memset(&mut state, index, &mut cells);
+                if pair.is_some() {
+                    return pair;
+                }
+            }
+            let pair = self.instruction(&mut state, inst, &mut cells);
+            if pair.is_some() {
+                return pair;
+            }
+        }
+        None
+    }
+
+    fn start(&self, insts: &[InstId]) -> Block {
+        let mut queues: Vec<Queue> = vec![(NewMemset::ENGINE, None)];
+        for &id in insts {
+            let queue = queue(self.program, id);
+            if queues.last() != Some(&queue) && !queues.contains(&queue) {
+                queues.push(queue);
+            }
+        }
+        let (width, lanes) = (queues.len(), u64::BITS as usize);
+        let cells = self.replay.cell_count();
+        Block {
+            last: Rows::new(width, width),
+            writes: Rows::new(cells, width),
+            all: Rows::new(cells, width),
+            touched: Rows::new(lanes, width),
+            opened: Rows::new(lanes, width),
+            present: Rows::new(lanes, width),
+            who: vec![EdgeNode::Memset(NONE); lanes * width],
+            counts: vec![0; width],
+            floor: vec![0; width],
+            tokens: Rows::new(0, width),
+            queues,
+        }
+    }
+
+    fn memset(
+        &mut self,
+        state: &mut Block,
+        index: u32,
+        cells: &mut Vec<((u32, u32), bool)>,
+    ) -> Option<Pair> {
+        cells.clear();
+        let lanes = match self.plan.memsets[index as usize].target {
+            MemsetTarget::Access(access) => self.access(access, false, cells),
+            MemsetTarget::Rectangle {
+                alloc,
+                partitions,
+                bytes,
+            } => {
+                let (base, row) = self.replay.base(alloc)?;
+                let (partitions, bytes) = (partitions.shifted(row), bytes.shifted(base));
+                let runs = self.replay.rectangle(partitions, bytes);
+                cells.extend(runs.into_iter().map(|run| (run, false)));
+                self.lanes(partitions, bytes)
+            }
+        };
+        let step = Step {
+            node: EdgeNode::Memset(index),
+            queue: 0,
+            cells,
+            lanes: lanes & self.shared,
+            opens: 0,
+        };
+        self.step(state, &step, &[])
+    }
+
+    fn instruction(
+        &mut self,
+        state: &mut Block,
+        id: InstId,
+        cells: &mut Vec<((u32, u32), bool)>,
+    ) -> Option<Pair> {
+        let program = self.program;
+        let inst = program.inst(id);
+        cells.clear();
+        let mut lanes = 0;
+        for used in program.uses(id) {
+            lanes |= self.access(used.access, used.kind == UseKind::Read, cells);
+        }
+        let opens = match &inst.op {
+            Op::Matmul(matmul) => self.opened(id, matmul),
+            Op::Engine if inst.engine != Engine::Other => 0,
+            Op::Engine | Op::Effects => {
+                if lanes != 0 {
+                    state.floor.clone_from(&state.counts);
+                }
+                return None;
+            }
+            _ => return None,
+        };
+        let own = queue(program, id);
+        let queue = state.queues.iter().position(|queue| *queue == own)?;
+        let step = Step {
+            node: EdgeNode::Inst(id),
+            queue,
+            cells,
+            lanes: (lanes | opens) & self.shared,
+            opens: opens & self.shared,
+        };
+        self.step(state, &step, &inst.after)
+    }
+
+    /// Adds the cells of an access in PSUM; returns its lanes.
+    fn access(
+        &mut self,
+        access: AccessId,
+        is_read: bool,
+        cells: &mut Vec<((u32, u32), bool)>,
+    ) -> u64 {
+        let facts = self.program.access(access);
+        let Some((base, row)) = self.replay.base(facts.alloc) else {
+            return 0;
+        };
+        let runs = self.replay.runs_of(access).iter();
+        cells.extend(runs.map(|&run| (run, is_read)));
+        let partitions = facts.partitions.shifted(row);
+        let spans = self.program.bytes(access).iter();
+        spans.fold(0, |lanes, span| {
+            lanes | self.lanes(partitions, span.shifted(base))
+        })
+    }
+
+    /// The lanes of the region that a matmul opens for certain.
+    fn opened(&self, id: InstId, matmul: &Matmul) -> u64 {
+        let (flags, code) = match self.edit_of[id.index()] {
+            0 => (matmul.flags, matmul.zero_region),
+            entry => {
+                let edit = &self.plan.acc[entry as usize - 1];
+                (edit.flags, edit.zero_region)
+            }
+        };
+        let flags = flags.unwrap_or(AccFlags::NONE);
+        let Some((base, _)) = self.replay.base(self.program.access(matmul.dst).alloc) else {
+            return 0;
+        };
+        if !flags.starts() && !flags.accumulates() {
+            return 0;
+        }
+        let first = self.program.bytes(matmul.dst).first();
+        let bank = (base + first.map_or(0, |span| span.start)) / self.target.bank_bytes;
+        let banks = ZeroWindow::of_bank(bank, code.unwrap_or(0)).banks();
+        self.lanes_of_banks(matmul.column_group(self.target), banks)
+    }
+
+    /// The clock of one instruction; whom it may meet.
+    fn step(&mut self, state: &mut Block, step: &Step<'_>, after: &[Edge]) -> Option<Pair> {
+        let number = self.number(step.node);
+        if step.lanes == 0 && !self.gives[number] && self.edges_to[number] == NONE {
+            return None;
+        }
+        let mut clock = state.last.row(step.queue).to_vec();
+        join(&mut clock, &state.floor);
+        let mut edge = self.edges_to[number];
+        while edge != NONE {
+            let from = self.clock_of[self.number(self.plan.edges[edge as usize].from)];
+            self.token(state, from, &mut clock);
+            edge = self.next_edge[edge as usize];
+        }
+        for edge in after {
+            self.token(state, self.clock_of[edge.from.index()], &mut clock);
+        }
+        for &((from, to), is_read) in step.cells {
+            for cell in from as usize..to as usize {
+                let known = if is_read { &state.writes } else { &state.all };
+                join(&mut clock, known.row(cell));
+            }
+        }
+        for lane in each(step.lanes) {
+            let known = match step.opens >> lane & 1 {
+                1 => &state.touched,
+                _ => &state.opened,
+            };
+            join(&mut clock, known.row(lane));
+        }
+        let met = state.whom_it_meets(step, &clock);
+        state.counts[step.queue] += 1;
+        clock[step.queue] = state.counts[step.queue];
+        state.record(step, &clock);
+        if self.gives[number] {
+            self.clock_of[number] = state.tokens.push(&clock);
+        }
+        met.map(|earlier| (earlier, step.node))
+    }
+
+    fn token(&self, state: &Block, from: u32, clock: &mut [u32]) {
+        if from != NONE {
+            join(clock, state.tokens.row(from as usize));
+        }
+    }
+}
+
+impl Block {
+    /// The first earlier instruction in a lane that `clock` does not count in.
+    fn whom_it_meets(&self, step: &Step<'_>, clock: &[u32]) -> Option<EdgeNode> {
+        let is_pe = |queue: usize| self.queues[queue].0 == Engine::Pe;
+        let width = clock.len();
+        for lane in each(step.lanes) {
+            let numbers = self.present.row(lane).iter().zip(clock).enumerate();
+            for (queue, (&number, &known)) in numbers {
+                if number > known && queue != step.queue && (is_pe(queue) || is_pe(step.queue)) {
+                    return Some(self.who[lane * width + queue]);
+                }
+            }
+        }
+        None
+    }
+
+    fn record(&mut self, step: &Step<'_>, clock: &[u32]) {
+        self.last.row_mut(step.queue).copy_from_slice(clock);
+        for &((from, to), is_read) in step.cells {
+            for cell in from as usize..to as usize {
+                join(self.all.row_mut(cell), clock);
+                if !is_read {
+                    self.writes.row_mut(cell).copy_from_slice(clock);
+                }
+            }
+        }
+        for lane in each(step.lanes) {
+            join(self.touched.row_mut(lane), clock);
+            self.present.row_mut(lane)[step.queue] = clock[step.queue];
+            self.who[lane * clock.len() + step.queue] = step.node;
+            if step.opens >> lane & 1 == 1 {
+                self.opened.row_mut(lane).copy_from_slice(clock);
+            }
+        }
+    }
+}
+
+/// The numbers of the lanes of a set.
+fn each(mut lanes: u64) -> impl Iterator<Item = usize> {
+    std::iter::from_fn(move || {
+        let lane = lanes.trailing_zeros() as usize;
+        lanes &= lanes.wrapping_sub(1);
+        (lane < u64::BITS as usize).then_some(lane)
+    })
+}
+
+fn queue(program: &Program, inst: InstId) -> Queue {
+    let inst = program.inst(inst);
+    (inst.engine, inst.matmul().and_then(|matmul| matmul.tile))
+}
