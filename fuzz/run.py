@@ -36,6 +36,18 @@ PIPELINES = [
     ["--canonicalize", "--pto-legalize-acc", "--canonicalize"],
     ["--mlir-print-op-generic", "--pto-legalize-acc", "--remarks-filter=pto.*"],
     ["--emit-bytecode", "-o", "/dev/null"],
+    ["--pto-legalize-acc=loops=peel validate", "--pto-legalize-acc=loops=peel"],
+    ["--pto-legalize-acc=loops=memset collisions=leave target=trn3 validate"],
+    ["--pto-legalize-acc=target=tile", "--pto-reset-acc=target=tile"],
+    ["--pto-alloc-psum", "--pto-legalize-acc=validate", "--pto-verify-acc"],
+    ["--pto-alloc-psum=pack", "--pto-schedule", "--pto-legalize-acc=target=trn3 validate"],
+    ["--pto-alloc-psum=rotate banks=1-6", "--pto-schedule=shuffle-seed=7", "--pto-legalize-acc"],
+    ["--pto-legalize-acc", "--pto-schedule", "--pto-legalize-acc", "--pto-verify-acc"],
+    ["--pto-bufferize", "--convert-linalg-to-pto", "--pto-alloc-psum", "--pto-legalize-acc=validate"],
+    ["--convert-linalg-to-pto=unroll tile-m=32 tile-n=64 tile-k=32", "--pto-alloc-psum=pack", "--pto-legalize-acc"],
+    ["--pto-pipeline=validate"],
+    ["--pto-pipeline=target=trn3 unroll strict", "--pto-verify-acc"],
+    ["--pto-print-psum", "--pto-dump-deps"],
 ]
 RUNS = [
     ["--random-inputs", "--max-steps=20000"],
@@ -49,6 +61,14 @@ OPTIONS = {
     "pto-order-column-tiles": ["target", "restart-at-origin", "ignore-other-engines"],
     "pto-mark-first": ["target"],
     "pto-reset-acc": ["target"],
+    "pto-alloc-psum": ["target", "rotate", "pack", "banks"],
+    "pto-schedule": ["target", "shuffle-seed"],
+    "convert-linalg-to-pto": ["target", "unroll", "tile-m", "tile-n", "tile-k"],
+    "pto-bufferize": [],
+    "pto-pipeline": ["target", "unroll", "no-schedule", "no-verify", "strict", "validate"],
+    "pto-validate-against": ["against", "sticky"],
+    "pto-print-psum": ["target"],
+    "pto-dump-deps": ["file"],
 }
 RUN_OPTIONS = [
     "--entry", "--model", "--extent", "--target", "--input", "--random-inputs", "--seed", "--dist", "--output-dir",
@@ -56,7 +76,7 @@ RUN_OPTIONS = [
 ]  # fmt: skip
 VALUES = [
     "", " ", "=", "trn2", "trn3", "nogroup", "mariana", "sound", "naive", "chain", "cluster", "both", "written-bit",
-    "true", "false", "0", "-1", "18446744073709551616", "0=/dev/null", "0=", "99=x.npy", "=x", "\u00fc\u20ac",
+    "true", "false", "order", "leave", "peel", "memset", "0-7", "7-0", "0", "-1", "18446744073709551616", "0=/dev/null", "0=", "99=x.npy", "=x", "\u00fc\u20ac",
     "/dev/null/x", "/proc/self", "{}", "{", "}", "'", '"', "a,b", "a=b c=d", "x" * 5000, "%s%n", "--", "json", "text",
 ]  # fmt: skip
 
@@ -116,7 +136,7 @@ def fuzz_options(tools, rng, end):
         if rng.random() < 0.5:
             name = rng.choice(list(OPTIONS))
             words = [
-                f"{rng.choice(OPTIONS[name])}{rng.choice(['=', '', '=='])}{rng.choice(VALUES)}"
+                f"{rng.choice(OPTIONS[name] or ['target'])}{rng.choice(['=', '', '=='])}{rng.choice(VALUES)}"
                 for _ in range(rng.randrange(4))
             ]
             form = rng.choice(["--{0}={1}", "--{0}={1}", "--pass-pipeline=builtin.module({0}{{{1}}})"])

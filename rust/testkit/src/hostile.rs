@@ -2,7 +2,10 @@
 //! them on every file that a fuzz target once found (`fuzz/regressions`).
 
 use pto_ir::{Program, Target};
-use pto_passes::{legalize_acc, mark_first, order_column_tiles, reset_acc, validate, verify_acc};
+use pto_passes::{
+    alloc_psum, legalize_acc, mark_first, order_column_tiles, reset_acc, schedule, validate,
+    verify_acc,
+};
 
 use crate::generate::random::Listed;
 use crate::generate::{Profile, recipe};
@@ -42,6 +45,8 @@ fn no_pass_contradicts_itself(program: &Program, target: &'static Target) -> Res
         mark_first::plan(program, target, &mark_first::Options::default()),
         order_column_tiles::plan(program, target, &order_column_tiles::Options::default()),
         reset_acc::plan(program, target, &reset_acc::Options::default()),
+        alloc_psum::plan(program, target, &alloc_psum::Options::default()),
+        schedule::plan(program, target, &schedule::Options::default()),
     ];
     for plan in plans {
         let (diags, after) = match plan {
