@@ -105,6 +105,9 @@ typedef struct {
   bool hasTile, hasToken;
 } PtoMatmul;
 
+/// Whether a matmul inside `op` says its tile of the PE array.
+MLIR_CAPI_EXPORTED bool ptoOpHoldsTiledMatmul(MlirOperation op);
+
 /// Fills in `matmul`. False where `op` is no matmul of the PE array.
 MLIR_CAPI_EXPORTED bool ptoMatmulGet(MlirOperation op, PtoMatmul *matmul);
 

@@ -145,6 +145,18 @@ bool ptoMatmulGet(MlirOperation op, PtoMatmul *matmul) {
       .Default([](auto) { return false; });
 }
 
+bool ptoOpHoldsTiledMatmul(MlirOperation op) {
+  WalkResult walk = unwrap(op)->walk([](Operation *inner) {
+    bool isTiled = TypeSwitch<Operation *, bool>(inner)
+                       .Case<TMatmulOp, TMatmulAccOp>([](auto matmul) {
+                         return !!matmul.getProperties().tile_size;
+                       })
+                       .Default(false);
+    return isTiled ? WalkResult::interrupt() : WalkResult::advance();
+  });
+  return walk.wasInterrupted();
+}
+
 MlirAttribute ptoAccAttrGet(MlirContext context, int32_t acc) {
   return wrap(AccAttr::get(unwrap(context), static_cast<AccFlags>(acc)));
 }

@@ -153,6 +153,7 @@ pub(crate) struct PtoLoop {
 unsafe extern "C" {
     pub(crate) fn ptoOpGetKind(op: MlirOperation) -> u32;
     pub(crate) fn ptoMatmulGet(op: MlirOperation, matmul: *mut PtoMatmul) -> bool;
+    pub(crate) fn ptoOpHoldsTiledMatmul(op: MlirOperation) -> bool;
     pub(crate) fn ptoAccAttrGet(context: MlirContext, acc: i32) -> MlirAttribute;
     pub(crate) fn ptoMatmulSetAccAttr(
         op: MlirOperation,

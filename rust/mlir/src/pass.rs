@@ -331,6 +331,9 @@ fn try_run(
         return tile_pass::run(choice, function, options);
     }
     let target = target_of(function, target)?;
+    if matches!(choice, Choice::OrderColumnTiles(_)) && !function.holds_tiled_matmul() {
+        return Ok(ffi::Outcome::default());
+    }
     let reading = read(function, choice.detail())?;
     let plan = choice
         .plan(&reading.program, target)

@@ -248,6 +248,11 @@ impl Op {
         found.then_some(facts)
     }
 
+    /// Whether a matmul inside says its tile of the PE array.
+    pub(crate) fn holds_tiled_matmul(self) -> bool {
+        unsafe { accessors::ptoOpHoldsTiledMatmul(self.0) }
+    }
+
     /// The token number `index` that an engine operation waits for.
     pub(crate) fn after(self, index: u32) -> Value {
         Value(unsafe { accessors::ptoEngineOpGetAfter(self.0, index) })

@@ -84,6 +84,8 @@ pub(super) struct Geometry {
     grid: Grid,
     class_of_cell: Vec<u32>,
     shared_lanes: Lanes,
+    /// By lane: the quadrants of its bank that are touched whenever it is, and only then.
+    alike: Vec<u8>,
     target: &'static Target,
 }
 
@@ -108,6 +110,7 @@ impl Geometry {
             grid: Grid::default(),
             class_of_cell: Vec::new(),
             shared_lanes: 0,
+            alike: Vec::new(),
             strip_of_quadrant,
             target,
         };
@@ -181,7 +184,8 @@ impl Geometry {
             .fold(0, |mask, (quadrant, _)| mask | 1 << quadrant)
     }
 
-    /// The lanes with more than one class: only there can two accesses have no cell in common.
+    /// The lanes with more than one class: only there can two accesses have no cell in common. Of
+    /// quadrants that are always touched together, the first.
     pub(super) fn shared_lanes(&self) -> Lanes {
         self.shared_lanes
     }
@@ -203,13 +207,21 @@ impl Geometry {
         }
     }
 
-    /// The lanes of a rectangle.
+    /// The lanes of a rectangle. It may have fewer quadrants than any access: for each there is the one
+    /// that stands for it.
     pub(super) fn lanes_of_rectangle(&self, cells: Rectangle) -> Lanes {
         let Interval { start, end } = self.target.quadrants(cells.partitions);
         let bank_bytes = self.target.bank_bytes;
         let first = cells.bytes.start / bank_bytes;
-        let banks = Interval::new(first, cells.bytes.end.div_ceil(bank_bytes));
-        self.lanes(((1u32 << end) - (1u32 << start)) as u8, banks)
+        let last = cells.bytes.end.div_ceil(bank_bytes).min(self.target.banks);
+        let per_bank = self.alike.len() / self.target.banks as usize;
+        let lanes = (first..last).flat_map(|bank| {
+            let alike = &self.alike[bank as usize * per_bank..];
+            (start..end).map(move |quadrant| {
+                bank as usize * per_bank + alike[quadrant as usize].trailing_zeros() as usize
+            })
+        });
+        lanes.fold(0, |lanes, lane| lanes | 1 << lane)
     }
 
     /// Whether two shapes share a cell.
@@ -417,6 +429,10 @@ impl Geometry {
     }
 
     fn find_shared_lanes(&mut self) {
+        let per_bank = self.strip_of_quadrant.len();
+        let in_strip = |strip: &u8| self.quadrants_of(1 << strip);
+        let alike: Vec<u8> = self.strip_of_quadrant.iter().map(in_strip).collect();
+        let mut alike = alike.repeat(self.target.banks as usize);
         let (mut once, mut shared) = (0, 0);
         for class in &self.classes {
             let Interval { start, end } = self.target.quadrants(class.slab);
@@ -424,8 +440,18 @@ impl Geometry {
             let lanes = self.lanes(quadrants, Interval::new(class.bank, class.bank + 1));
             shared |= once & lanes;
             once |= lanes;
+            let bank = class.bank as usize * per_bank;
+            for (quadrant, alike) in alike[bank..bank + per_bank].iter_mut().enumerate() {
+                let has_class = quadrants >> quadrant & 1 == 1;
+                *alike &= if has_class { quadrants } else { !quadrants };
+            }
         }
-        self.shared_lanes = shared;
+        let first =
+            |&(lane, alike): &(usize, &u8)| alike.trailing_zeros() as usize == lane % per_bank;
+        let distinct = alike.iter().enumerate().filter(first);
+        let distinct: Lanes = distinct.fold(0, |lanes, (lane, _)| lanes | 1 << lane);
+        self.shared_lanes = shared & distinct;
+        self.alike = alike;
     }
 }
 

@@ -247,6 +247,11 @@ impl<'p> Replay<'p> {
         fits.then_some((base, place.partition))
     }
 
+    /// Whether an access, a column group or a memset may begin or end at a partition.
+    pub(super) fn is_boundary(&self, partition: u32) -> bool {
+        self.rows.binary_search(&partition).is_ok()
+    }
+
     pub(super) fn cell_count(&self) -> usize {
         self.cells.len()
     }

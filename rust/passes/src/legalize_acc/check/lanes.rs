@@ -112,7 +112,7 @@ struct Lanes<'p> {
     target: &'static Target,
     plan: &'p Plan,
     replay: Replay<'p>,
-    /// Lanes in which accesses differ.
+    /// Lanes in which accesses differ; of quadrants that are always touched together, the first.
     shared: u64,
     /// By instruction: its entry in the plan, one more than its index.
     edit_of: Vec<u32>,
@@ -204,7 +204,24 @@ impl<'p> Lanes<'p> {
                 }
             }
         }
-        shared
+        shared & self.distinct_lanes()
+    }
+
+    /// Without the lanes that are touched whenever the quadrant before is, and only then: where nothing
+    /// begins or ends between the two.
+    fn distinct_lanes(&self) -> u64 {
+        let Target {
+            banks,
+            quadrant_partitions,
+            ..
+        } = *self.target;
+        (0..self.target.partitions / quadrant_partitions)
+            .map(|quadrant| quadrant * quadrant_partitions)
+            .filter(|&first| self.replay.is_boundary(first))
+            .fold(0, |lanes, first| {
+                let partitions = Interval::new(first, first + quadrant_partitions);
+                lanes | self.lanes_of_banks(partitions, Interval::new(0, banks))
+            })
     }
 
     /// The lanes of a rectangle.
