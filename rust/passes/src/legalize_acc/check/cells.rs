@@ -116,6 +116,8 @@ pub(super) struct Replay<'p> {
     displaced: Vec<bool>,
     /// Where something is repeated: the cells that changed, as they were before.
     log: Option<Vec<(u32, Cell)>>,
+    /// Whether a buffer may take a cell in which another one has a value.
+    pub(super) may_displace: bool,
 }
 
 impl<'p> Replay<'p> {
@@ -130,6 +132,7 @@ impl<'p> Replay<'p> {
             runs: Vec::new(),
             displaced: vec![false; program.allocs().len()],
             log: None,
+            may_displace: true,
         };
         let cell_count = replay.cut(plan);
         let unknown = Cell {
@@ -378,12 +381,11 @@ impl<'p> Replay<'p> {
         let Self {
             cells,
             displaced,
-            log,
+            may_displace,
             ..
         } = self;
-        let is_repeated = log.is_some();
         let mut run = cells[run.0 as usize..run.1 as usize].iter_mut();
-        run.all(|cell| pass(cell, owner, displaced, is_repeated) && act(cell))
+        run.all(|cell| pass(cell, owner, displaced, *may_displace) && act(cell))
     }
 
     /// Another engine: it reads all it reads before it writes.
@@ -484,9 +486,8 @@ fn note(log: &mut Option<Vec<(u32, Cell)>>, cells: &[Cell], (from, to): Run) {
 }
 
 /// Passes a cell to the buffer that writes it. A buffer that lost a cell with a value to another one
-/// may not come back for more: which of its cells are fresh is not known any more. In what is repeated
-/// no value is displaced: the next iteration might be the one that comes back.
-fn pass(cell: &mut Cell, owner: u32, displaced: &mut [bool], is_repeated: bool) -> bool {
+/// may not come back for more: which of its cells are fresh is not known any more.
+fn pass(cell: &mut Cell, owner: u32, displaced: &mut [bool], may_displace: bool) -> bool {
     if cell.owner == owner {
         return true;
     }
@@ -495,7 +496,7 @@ fn pass(cell: &mut Cell, owner: u32, displaced: &mut [bool], is_repeated: bool) 
         Content::Valued | Content::Zero | Content::Lost
     );
     if had_value && cell.owner != NOBODY {
-        if is_repeated {
+        if !may_displace {
             return false;
         }
         displaced[cell.owner as usize] = true;

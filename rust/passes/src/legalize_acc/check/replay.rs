@@ -12,12 +12,16 @@
 //! state, and the predicates that the replay knows ask for nothing but first iterations. Inner loops
 //! are replayed anew in each. So every combination of "first" and "not first" that can occur has been
 //! seen, from the state in which it occurs.
+//!
+//! In a loop a buffer takes the cells of another one in the first iteration only, and only if some
+//! predicate tells that iteration from the others: the proof over all paths looks no closer, and what is
+//! accepted here should be accepted there.
 
 use std::borrow::Cow;
 
 use pto_ir::{
-    AccEdit, Anchor, BlockId, InstId, Matmul, NewMemset, NewPredicate, Op, Origin, Plan, Program,
-    RegionId, RegionKind, Space, Target, Turn,
+    AccEdit, Anchor, BlockId, Condition, InstId, Matmul, NewMemset, NewPredicate, Op, Origin, Plan,
+    Program, RegionId, RegionKind, Space, Target, Turn,
 };
 
 use super::cells::Replay;
@@ -49,9 +53,33 @@ pub(in crate::legalize_acc) fn is_plainly_right(
         program,
         replay: Replay::new(program, target, plan),
         changes,
+        told_apart: told_apart(program, plan),
         loops: Vec::new(),
     };
     walk.block(*entry)
+}
+
+/// The loops of which a predicate asks whether they are in their first iteration, ascending.
+fn told_apart(program: &Program, plan: &Plan) -> Vec<InstId> {
+    let known = program.conditions().iter();
+    let known = known.filter_map(|condition| match condition {
+        Condition::Loops {
+            turn: Turn::First,
+            loops,
+            ..
+        } => Some(loops),
+        _ => None,
+    });
+    let new = plan.predicates.iter();
+    let new = new.filter(|new| new.turn == Turn::First);
+    let mut loops: Vec<InstId> = known
+        .chain(new.map(|new| &new.loops))
+        .flatten()
+        .copied()
+        .collect();
+    loops.sort_unstable();
+    loops.dedup();
+    loops
 }
 
 /// What the plan says of each instruction, in the order of their numbers.
@@ -138,6 +166,7 @@ struct Walk<'p> {
     program: &'p Program,
     replay: Replay<'p>,
     changes: Changes<'p>,
+    told_apart: Vec<InstId>,
     /// The loops around the instruction, and whether each is in its first iteration.
     loops: Vec<(InstId, bool)>,
 }
@@ -243,9 +272,13 @@ impl Walk<'_> {
     }
 
     fn iteration(&mut self, holder: InstId, is_first: bool, body: BlockId) -> bool {
+        let outside = self.replay.may_displace;
+        let is_told_apart = self.told_apart.binary_search(&holder).is_ok();
+        self.replay.may_displace = outside && is_first && is_told_apart;
         self.loops.push((holder, is_first));
         let is_right = self.block(body);
         self.loops.pop();
+        self.replay.may_displace = outside;
         is_right
     }
 
