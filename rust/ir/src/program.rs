@@ -64,9 +64,11 @@ pub struct Alloc {
 }
 
 impl Alloc {
-    /// First byte of the buffer counted from the start of a partition of its memory.
+    /// First byte of the buffer counted from the start of a partition of its memory. Places may be
+    /// anything before they are checked: saturates.
     pub fn first_byte(&self, bank_bytes: u32) -> Option<u32> {
-        self.placement.map(|p| p.bank * bank_bytes + p.offset)
+        let byte = |p: Placement| p.bank.saturating_mul(bank_bytes).saturating_add(p.offset);
+        self.placement.map(byte)
     }
 }
 
