@@ -66,7 +66,11 @@ fn expected(steps: &[Step]) -> Vec<Vec<usize>> {
         for early in (0..late).rev() {
             let other = &steps[early];
             let is_barrier = [step, other].iter().any(|one| one.queue == HOST);
-            if is_barrier || step.queue == other.queue || step.wait == Some(early) || conflict(step, other) {
+            if is_barrier
+                || step.queue == other.queue
+                || step.wait == Some(early)
+                || conflict(step, other)
+            {
                 ordered[early] = true;
                 let earlier = before[early].clone();
                 for (own, its) in ordered.iter_mut().zip(earlier) {

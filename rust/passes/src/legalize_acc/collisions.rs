@@ -259,7 +259,7 @@ impl Walk<'_> {
         let flags = flags.unwrap_or(AccFlags::NONE);
         let is_certain = flags.starts() || flags.accumulates();
         let matmul = self.program.inst(member.inst).matmul();
-        if !is_certain && !matmul.is_some_and(|matmul| matmul.start_if.is_some()) {
+        if !is_certain && matmul.is_none_or(|matmul| matmul.start_if.is_none()) {
             return (0, 0);
         }
         let geometry = self.facts.geometry;

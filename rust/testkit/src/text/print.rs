@@ -26,7 +26,7 @@ pub fn print(program: &Program) -> String {
 fn named_instructions(program: &Program) -> BTreeMap<InstId, usize> {
     let edges = program.insts().iter().flat_map(|inst| &inst.after);
     let named: BTreeSet<InstId> = edges.map(|edge| edge.from).collect();
-    let numbered = program.walk().into_iter().enumerate();
+    let numbered = program.walk().enumerate();
     let numbers = numbered.map(|(number, inst)| (inst, number));
     numbers.filter(|(inst, _)| named.contains(inst)).collect()
 }

@@ -78,7 +78,10 @@ struct Block {
     queues: Vec<Queue>,
     /// By queue: who executed last, and its clock.
     last: Rows,
-    /// By cell: the clock of the last write, and its join with those of the reads since.
+    /// By cell: its row in the next two, or [`NONE`] if the block has not touched it.
+    row_of: Vec<u32>,
+    cells: Vec<u32>,
+    /// The clock of the last write, and its join with those of the reads since.
     writes: Rows,
     all: Rows,
     /// By lane: the join of all clocks, the clock of the last START or ACCUMULATE, and the number of
@@ -123,6 +126,8 @@ struct Lanes<'p> {
     gives: Vec<bool>,
     clock_of: Vec<u32>,
     memsets_before: FxHashMap<InstId, Vec<u32>>,
+    /// Memory of [`Block::row_of`], all [`NONE`].
+    row_of: Vec<u32>,
 }
 
 impl<'p> Lanes<'p> {
@@ -141,11 +146,13 @@ impl<'p> Lanes<'p> {
             gives: Vec::new(),
             clock_of: Vec::new(),
             memsets_before: FxHashMap::default(),
+            row_of: Vec::new(),
         };
         lanes.shared = lanes.shared_lanes();
         if lanes.shared == 0 {
             return lanes;
         }
+        lanes.row_of = vec![NONE; lanes.replay.cell_count()];
         lanes.edit_of = vec![0; insts];
         for (index, edit) in plan.acc.iter().enumerate() {
             lanes.edit_of[edit.inst.index()] = index as u32 + 1;
@@ -256,10 +263,14 @@ impl<'p> Lanes<'p> {
                 return pair;
             }
         }
+        for &cell in &state.cells {
+            state.row_of[cell as usize] = NONE;
+        }
+        self.row_of = state.row_of;
         None
     }
 
-    fn start(&self, insts: &[InstId]) -> Block {
+    fn start(&mut self, insts: &[InstId]) -> Block {
         let mut queues: Vec<Queue> = vec![(NewMemset::ENGINE, None)];
         for &id in insts {
             let queue = queue(self.program, id);
@@ -268,11 +279,12 @@ impl<'p> Lanes<'p> {
             }
         }
         let (width, lanes) = (queues.len(), u64::BITS as usize);
-        let cells = self.replay.cell_count();
         Block {
             last: Rows::new(width, width),
-            writes: Rows::new(cells, width),
-            all: Rows::new(cells, width),
+            row_of: std::mem::take(&mut self.row_of),
+            cells: Vec::new(),
+            writes: Rows::new(0, width),
+            all: Rows::new(0, width),
             touched: Rows::new(lanes, width),
             opened: Rows::new(lanes, width),
             present: Rows::new(lanes, width),
@@ -413,7 +425,10 @@ impl<'p> Lanes<'p> {
         for &((from, to), is_read) in step.cells {
             for cell in from as usize..to as usize {
                 let known = if is_read { &state.writes } else { &state.all };
-                join(&mut clock, known.row(cell));
+                match state.row_of[cell] {
+                    NONE => {}
+                    row => join(&mut clock, known.row(row as usize)),
+                }
             }
         }
         for lane in each(step.lanes) {
@@ -456,13 +471,25 @@ impl Block {
         None
     }
 
+    /// The row of a cell that is touched.
+    fn row(&mut self, cell: usize, width: usize) -> usize {
+        if self.row_of[cell] == NONE {
+            let nothing = vec![0; width];
+            self.row_of[cell] = self.writes.push(&nothing);
+            self.all.push(&nothing);
+            self.cells.push(cell as u32);
+        }
+        self.row_of[cell] as usize
+    }
+
     fn record(&mut self, step: &Step<'_>, clock: &[u32]) {
         self.last.row_mut(step.queue).copy_from_slice(clock);
         for &((from, to), is_read) in step.cells {
             for cell in from as usize..to as usize {
-                join(self.all.row_mut(cell), clock);
+                let row = self.row(cell, clock.len());
+                join(self.all.row_mut(row), clock);
                 if !is_read {
-                    self.writes.row_mut(cell).copy_from_slice(clock);
+                    self.writes.row_mut(row).copy_from_slice(clock);
                 }
             }
         }

@@ -72,7 +72,7 @@ fn keeps_apart(
         matmul.is_some_and(|matmul| !matmul.is_predicated()) && !flags.is_kept(inst)
     };
     let blocks = (0..program.blocks().len()).map(BlockId::new);
-    let derived = blocks.filter(|&block| program.block(block).insts.iter().any(|i| is_derived(i)));
+    let derived = blocks.filter(|&block| program.block(block).insts.iter().any(is_derived));
     let Some((earlier, later)) = lanes::first_collision(program, target, plan, derived) else {
         return Ok(());
     };
