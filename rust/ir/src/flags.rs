@@ -4,6 +4,15 @@
 ///
 /// `none` (0) is an interior member of an accumulation group; START opens one, STOP closes one, and
 /// ACCUMULATE opens one on the contents already in PSUM (only where the target has the bit).
+///
+/// ```
+/// use pto_ir::AccFlags;
+///
+/// let alone = AccFlags::START.with(AccFlags::STOP);
+/// assert_eq!(alone.byte(), 3);
+/// assert_eq!(alone.role(), "opens and closes a group");
+/// assert_eq!(AccFlags::from_byte(8), None);
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct AccFlags(u8);
 

@@ -63,6 +63,15 @@ impl std::fmt::Display for Interval {
 }
 
 /// A set of integers as sorted, disjoint, non-adjacent, non-empty intervals: equal sets compare equal.
+///
+/// ```
+/// use pto_ir::{Interval, IntervalSet};
+///
+/// let set = IntervalSet::from_spans(vec![Interval::new(4, 8), Interval::new(0, 4), Interval::new(16, 20)]);
+/// assert_eq!(set.spans(), [Interval::new(0, 8), Interval::new(16, 20)]);
+/// assert_eq!(set.len(), 12);
+/// assert!(set.covers(&IntervalSet::from_spans(vec![Interval::new(2, 6)])));
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct IntervalSet {
     spans: Vec<Interval>,

@@ -15,6 +15,36 @@
 //! | [`plan`] | edits a pass asks for, and their effect on a [`Program`] |
 //! | [`tile`] | the same for the tile ISA: functions on tiles, and edits of them |
 //! | [`diag`] | diagnostics and remarks with their sites |
+//!
+//! Two accumulators in one bank of PSUM, as a pass sees them:
+//!
+//! ```
+//! use pto_ir::build::MatmulSpec;
+//! use pto_ir::{
+//!     AccFlags, Alloc, BlockId, Engine, Op, Origin, Placement, ProgramBuilder, Space, Use, UseKind,
+//! };
+//!
+//! let mut builder = ProgramBuilder::new("main");
+//! // 128 partitions of 1024 bytes: 256 cells of f32 in each, at this byte of bank 0.
+//! let half = |offset| Alloc {
+//!     space: Space::Psum,
+//!     origin: Origin::Allocation,
+//!     block: BlockId::new(0),
+//!     partitions: 128,
+//!     bytes: 1024,
+//!     placement: Some(Placement { bank: 0, offset, partition: 0 }),
+//!     escapes: false,
+//! };
+//! for offset in [0, 1024] {
+//!     let alloc = builder.add_alloc(half(offset));
+//!     builder.push_alloc(alloc);
+//!     let cells = builder.whole(alloc);
+//!     builder.push_matmul(cells, MatmulSpec { flags: Some(AccFlags::START), ..MatmulSpec::default() });
+//!     builder.push(Op::Engine, Engine::Vector, &[Use { access: cells, kind: UseKind::Read }]);
+//! }
+//! let program = builder.finish();
+//! assert_eq!(program.allocs().len(), 2);
+//! ```
 
 pub mod build;
 pub mod condition;

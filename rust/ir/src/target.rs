@@ -119,6 +119,14 @@ impl ZeroWindow {
     /// largest code is `max_code`. `None`: no window does, which is different from bank 0.
     ///
     /// Banks 1 and 2 need code 2 (banks 0 to 3): windows are aligned, so the count alone is not enough.
+    ///
+    /// ```
+    /// use pto_ir::ZeroWindow;
+    ///
+    /// let window = ZeroWindow::covering(1, 2, 8, 3);
+    /// assert_eq!(window, Some(ZeroWindow { code: 2, first: 0 }));
+    /// assert_eq!(ZeroWindow::covering(1, 2, 8, 0), None);
+    /// ```
     pub fn covering(first: u32, last: u32, banks: u32, max_code: u8) -> Option<Self> {
         if first > last || last >= banks {
             return None;

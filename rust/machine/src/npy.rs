@@ -88,6 +88,18 @@ impl std::fmt::Display for Dtype {
 }
 
 /// An array: row-major, little endian.
+///
+/// ```
+/// use pto_machine::npy::{Array, NpyError};
+///
+/// let mut file = b"\x93NUMPY\x01\x00\x37\x00{'descr': '>i2', 'fortran_order': False, 'shape': (2,)}".to_vec();
+/// file.extend([0, 1, 0, 2]);
+/// let array = Array::read(&file)?;
+/// assert_eq!((array.shape(), array.data()), (&[2][..], &[1, 0, 2, 0][..]));
+/// assert_eq!(Array::read(&array.write())?, array);
+/// assert_eq!(Array::read(b"text"), Err(NpyError::Magic));
+/// # Ok::<(), NpyError>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Array {
     dtype: Dtype,
