@@ -1,12 +1,34 @@
 """Checks that a file is a well-formed Chrome trace: python3 check_trace.py FILE. Prints what is in it.
 
-Times ascend, slices of a thread nest, every thread that is used has a name, every arrow has one
-beginning and one end, in slices of the threads that it names, and does not lead back in time.
+The rules are those of the Trace Event Format: every event has the fields of its phase, times ascend, slices
+of a thread nest, every thread that is used has a name, every arrow has one beginning and one end of one
+category and name, bound to the slices that begin there, and does not lead back in time.
 """
 
 import collections
 import json
 import sys
+
+
+# What an event of a phase has, beyond `ph`, `pid` and `name`.
+FIELDS = {
+    "M": {"args"},
+    "X": {"cat", "tid", "ts", "dur"},
+    "s": {"cat", "tid", "ts", "id"},
+    "f": {"cat", "tid", "ts", "id", "bp"},
+    "C": {"ts", "args"},
+    "i": {"cat", "tid", "ts", "s", "args"},
+}
+
+
+def check_fields(event):
+    phase = event["ph"]
+    absent = (FIELDS[phase] | {"pid", "name"}) - event.keys()
+    assert not absent, f"no {absent}: {event}"
+    for name in ["pid", "tid", "ts", "dur", "id"]:
+        assert isinstance(event.get(name, 0), int) and event.get(name, 0) >= 0, event
+    # An end without it is bound to the next slice, not to the one it points at.
+    assert phase != "f" or event["bp"] == "e", event
 
 
 def check_nesting(thread, slices):
@@ -22,6 +44,7 @@ def check_arrows(ends, slices):
     for number, (starts, finishes) in ends.items():
         assert len(starts) == len(finishes) == 1, f"arrow {number} has {len(starts)}, {len(finishes)} ends"
         assert starts[0]["ts"] <= finishes[0]["ts"], f"arrow {number} leads back"
+        assert all(starts[0][key] == finishes[0][key] for key in ["cat", "name"]), f"arrow {number} has two names"
         for event in [*starts, *finishes]:
             thread = (event["pid"], event["tid"])
             assert event["ts"] in slices[thread], f"arrow {number} begins or ends outside of a slice"
@@ -34,6 +57,7 @@ def main(path):
     arrows = collections.defaultdict(lambda: ([], []))
     counts, last = collections.Counter(), 0
     for event in trace["traceEvents"]:
+        check_fields(event)
         phase, thread = event["ph"], (event["pid"], event.get("tid"))
         counts[phase] += 1
         if phase == "M":

@@ -111,13 +111,18 @@ impl Session<'_> {
             outcome.add(self, report);
         }
         if let Some(trace) = trace {
-            self.show(&trace, outcome)?;
+            self.show(&trace, platform, outcome)?;
         }
         self.finish(*entry, &result, outcome)
     }
 
     /// Writes pictures of the run.
-    fn show(&self, trace: &Trace, outcome: &mut Outcome) -> Result<(), Box<Report>> {
+    fn show(
+        &self,
+        trace: &Trace,
+        platform: Platform,
+        outcome: &mut Outcome,
+    ) -> Result<(), Box<Report>> {
         let texts = looking::Texts::new(self.module, &self.decoded.sites, trace);
         let write = |file: &Path, text: String| {
             fs::write(file, text).map_err(|error| {
@@ -126,10 +131,13 @@ impl Session<'_> {
             })
         };
         if let Some(file) = &self.options.trace {
-            write(file, trace::chrome(trace, &texts))?;
+            write(file, trace::chrome(trace, platform, &texts))?;
         }
         if let Some(file) = &self.options.timeline {
-            write(file, timeline::page(trace, &texts, &self.options.file))?;
+            write(
+                file,
+                timeline::page(trace, platform, &texts, &self.options.file),
+            )?;
         }
         if trace.left_out > 0 {
             let message = format!(

@@ -10,6 +10,7 @@
 use std::collections::BTreeMap;
 
 use pto_ir::{Engine, Severity};
+use pto_machine::code::Platform;
 use pto_machine::trace::{CellState, Event, Span, Trace};
 use serde_json::{Value, json};
 
@@ -23,7 +24,7 @@ const BANKS: u32 = 2;
 const LANES: u32 = 1000;
 
 /// The trace as one JSON object.
-pub(super) fn chrome(trace: &Trace, texts: &Texts) -> String {
+pub(super) fn chrome(trace: &Trace, platform: Platform, texts: &Texts) -> String {
     let mut list = List::default();
     for (engine, name) in Engine::ALL.map(|engine| (engine, engine.name())) {
         if trace.events.iter().any(|event| event.engine == engine) {
@@ -41,7 +42,7 @@ pub(super) fn chrome(trace: &Trace, texts: &Texts) -> String {
         bank_slices(&mut list, trace);
         counters(&mut list, trace);
     }
-    list.finish(trace)
+    list.finish(trace, platform)
 }
 
 /// Trace events by the time they are to be listed at.
@@ -89,13 +90,13 @@ impl List {
         self.push(to.start, finish);
     }
 
-    fn finish(mut self, trace: &Trace) -> String {
+    fn finish(mut self, trace: &Trace, platform: Platform) -> String {
         // Stable: a slice comes before the arrows at its beginning, and before slices inside it.
         self.events.sort_by_key(|&(time, _)| time);
         let events = self.events.into_iter().map(|(_, event)| event);
         let lines: Vec<String> = self.metadata.into_iter().chain(events).collect();
         let about = json!({
-            "tool": "pto-run", "target": trace.target.name, "unit": "1 us is 1 cycle",
+            "tool": "pto-run", "target": platform.name(), "unit": "1 us is 1 cycle",
             "cycles": trace.cycles(), "instructions": trace.events.len(), "left_out": trace.left_out,
         });
         format!(
