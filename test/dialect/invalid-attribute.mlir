@@ -111,3 +111,14 @@ func.func private @f(memref<?x4xf32, #pto.mem<psum>> {pto.bank = 0 : i64})
 
 // expected-error@+1 {{argument 0: expected the buffer of at least one dimension, the partition, found 'memref<f32, #pto.mem<psum>>' [pto:rank]}}
 func.func private @f(memref<f32, #pto.mem<psum>> {pto.bank = 0 : i64})
+
+// -----
+
+func.func private @fine(memref<4x4xf32> {pto.noalias}, memref<4x4xf32, #pto.mem<sbuf>> {pto.noalias})
+// expected-error@+1 {{expected pto.noalias on a memref, found it on argument 1 of type 'tensor<4xf32>' [pto:attribute]}}
+func.func private @f(memref<4x4xf32>, tensor<4xf32> {pto.noalias})
+
+// -----
+
+// expected-error@+1 {{expected pto.noalias to be a unit attribute, found 1 : i64 [pto:attribute]}}
+func.func private @f(memref<4x4xf32> {pto.noalias = 1 : i64})

@@ -129,4 +129,6 @@ void ptoFunctionGetArgument(MlirOperation function, uint32_t index,
   number("pto.offset", argument->offset);
   number("pto.partition", argument->partition);
   argument->fresh = static_cast<bool>(op.getArgAttr(index, "pto.fresh"));
+  argument->noalias = op.getArgAttr(index, "pto.noalias") ||
+                      op.getArgAttr(index, "llvm.noalias");
 }

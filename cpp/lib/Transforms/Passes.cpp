@@ -50,6 +50,22 @@ SmallVector<Operation *> mlir::pto::getFunctions(Operation *root) {
   return functions;
 }
 
+/// Marks all arguments of `function` that are memrefs with `pto.noalias`; which
+/// ones had no such mark.
+static SmallVector<unsigned> markArgumentsApart(Operation *function) {
+  auto op = cast<FunctionOpInterface>(function);
+  SmallVector<unsigned> marked;
+  for (auto [index, type] : llvm::enumerate(op.getArgumentTypes())) {
+    if (!isa<MemRefType>(type) ||
+        op.getArgAttr(index, PTODialect::kNoAliasAttrName))
+      continue;
+    op.setArgAttr(index, PTODialect::kNoAliasAttrName,
+                  UnitAttr::get(op->getContext()));
+    marked.push_back(index);
+  }
+  return marked;
+}
+
 static StringRef toStringRef(const rust::String &text) {
   return StringRef(text.data(), text.size());
 }
@@ -234,6 +250,22 @@ struct Schedule
     bridge::Options options = RustPass::getOptions();
     options.shuffle_seed = shuffleSeed;
     return options;
+  }
+
+  /// The promise is kept in the program, for later passes and for times of
+  /// runs. Where the pass fails, the function is what it was.
+  PassResult run(Operation *function, StringRef target,
+                 const bridge::Options &options) {
+    if (!noaliasArguments)
+      return RustPass::run(function, target, options);
+    SmallVector<unsigned> marked = markArgumentsApart(function);
+    PassResult result = RustPass::run(function, target, options);
+    if (result.outcome.failed)
+      for (unsigned argument : marked)
+        cast<FunctionOpInterface>(function).removeArgAttr(
+            argument, PTODialect::kNoAliasAttrName);
+    result.outcome.changed |= !marked.empty();
+    return result;
   }
 
   void count(const bridge::Outcome &outcome) {

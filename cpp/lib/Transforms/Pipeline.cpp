@@ -18,6 +18,7 @@
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/BuiltinOps.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Pass/PassRegistry.h"
 
@@ -51,10 +52,30 @@ struct Bufferize : mlir::pto::impl::PTOBufferizeBase<Bufferize> {
     options.bufferizeFunctionBoundaries = true;
     options.functionBoundaryTypeConversion =
         bufferization::LayoutMapOption::IdentityLayoutMap;
+    SmallVector<std::pair<FunctionOpInterface, unsigned>> tensors =
+        getTensorArguments();
     OpPassManager pipeline(ModuleOp::getOperationName());
     pipeline.addPass(bufferization::createOneShotBufferizePass(options));
     if (failed(runPipeline(pipeline, getOperation())))
-      signalPassFailure();
+      return signalPassFailure();
+    for (auto [function, argument] : tensors)
+      function.setArgAttr(argument, PTODialect::kNoAliasAttrName,
+                          UnitAttr::get(&getContext()));
+  }
+
+private:
+  /// The arguments of functions that are tensors. Bufferization keeps functions
+  /// and the numbers of arguments. It writes to a buffer only where no other
+  /// tensor with that buffer is read later, and callers copy where they must.
+  SmallVector<std::pair<FunctionOpInterface, unsigned>> getTensorArguments() {
+    SmallVector<std::pair<FunctionOpInterface, unsigned>> tensors;
+    getOperation()->walk([&](FunctionOpInterface function) {
+      for (auto [index, type] : llvm::enumerate(function.getArgumentTypes()))
+        if (isa<RankedTensorType>(type) &&
+            !function.getArgAttr(index, PTODialect::kNoAliasAttrName))
+          tensors.emplace_back(function, index);
+    });
+    return tensors;
   }
 };
 
@@ -72,6 +93,12 @@ struct PipelineOptions : PassPipelineOptions<PipelineOptions> {
   Option<bool> noSchedule{
       *this, "no-schedule",
       llvm::cl::desc("Keep the order of instructions: leave out pto-schedule"),
+      llvm::cl::init(false)};
+  Option<bool> noaliasArguments{
+      *this, "noalias-arguments",
+      llvm::cl::desc("No caller passes one memory as two arguments, or a "
+                     "global: for functions on buffers, as those on tensors "
+                     "promise it"),
       llvm::cl::init(false)};
   Option<bool> noVerify{
       *this, "no-verify",
@@ -105,6 +132,7 @@ static void buildPipeline(OpPassManager &manager,
   if (!options.noSchedule) {
     PTOScheduleOptions schedule;
     schedule.target = options.target;
+    schedule.noaliasArguments = options.noaliasArguments;
     manager.addPass(createPTOSchedule(schedule));
   }
   PTOLegalizeAccOptions legalize;

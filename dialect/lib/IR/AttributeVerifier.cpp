@@ -122,16 +122,18 @@ LogicalResult PTODialect::verifyRegionArgAttribute(Operation *op,
   StringRef name = attribute.getName();
   bool isPlacement = name == kBankAttrName || name == kOffsetAttrName ||
                      name == kPartitionAttrName;
-  if (!isPlacement && name != kFreshAttrName)
+  bool isNoAlias = name == kNoAliasAttrName;
+  if (!isPlacement && !isNoAlias && name != kFreshAttrName)
     return failUnknown(op, attribute, "arguments");
   auto function = dyn_cast<FunctionOpInterface>(op);
   if (!function || argument >= function.getNumArguments())
     return failPlace(op, attribute, "an argument of a function");
   auto type = dyn_cast<MemRefType>(function.getArgumentTypes()[argument]);
-  if (!type || getMemorySpace(type) != MemorySpace::psum)
+  if (!type || (!isNoAlias && getMemorySpace(type) != MemorySpace::psum))
     return op->emitError() << "expected " << attribute.getName().getValue()
-                           << " on a memref in psum, found it on argument "
-                           << argument << " of type "
+                           << " on a memref" << (isNoAlias ? "" : " in psum")
+                           << ", found it on argument " << argument
+                           << " of type "
                            << function.getArgumentTypes()[argument]
                            << " [pto:attribute]";
   if (!isPlacement) {

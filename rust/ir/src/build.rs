@@ -121,6 +121,11 @@ impl ProgramBuilder {
         self.program.allocs[alloc.index()].escapes = true;
     }
 
+    /// Says that `alloc` may be the same memory as others of its space of which this is said.
+    pub fn set_may_alias(&mut self, alloc: AllocId) {
+        self.program.allocs[alloc.index()].may_alias = true;
+    }
+
     /// The access of `partitions` times `bytes` of `alloc`, both relative to the buffer.
     pub fn access(&mut self, alloc: AllocId, partitions: Interval, bytes: IntervalSet) -> AccessId {
         let key = (alloc, partitions, bytes.spans().to_vec());

@@ -326,6 +326,7 @@ mod tests {
             bytes: 2048,
             placement: None,
             escapes: false,
+            may_alias: false,
         });
         builder.push_alloc(alloc);
         let dst = builder.whole(alloc);

@@ -61,6 +61,9 @@ pub struct Alloc {
     pub placement: Option<Placement>,
     /// Whether its contents are read after the function: it came in as an argument or is returned.
     pub escapes: bool,
+    /// Whether it may be the same memory as others of its space of which this is said too: an argument that
+    /// nothing sets apart, a global.
+    pub may_alias: bool,
 }
 
 impl Alloc {

@@ -3,16 +3,19 @@
 //! An instruction begins when its engine is free and everything it depends on is done: earlier ones that
 //! access common cells, one of them writing, the zero region of a matmul that opens a group (or, without
 //! flags, may come to open one) counting as written; in one quadrant of a bank, matmuls in another tile
-//! and the PE against all other engines; and makers of tokens. Code that no engine executes takes no
-//! time, waits for all before it, and all after it waits for it.
+//! and the PE against all other engines; and makers of tokens. Buffers that a caller may have made of one
+//! memory wait for each other as if it had: the one who orders a program does not know. Code that no
+//! engine executes takes no time, waits for all before it, and all after it waits for it.
 //!
 //! The PE takes the cycles of its target for each column of the moving operand. Weights other than those
-//! it holds are loaded first, row by row; with fast weight load as soon as the matmul before streams.
+//! it holds are loaded first, row by row, as soon as they are there and the array has room for them: when it
+//! is free, or with fast weight load when the matmul before streams. The moving operand may come later.
 
 use std::collections::{BTreeSet, HashMap};
 
 use pto_ir::{Engine, Interval, Target, Tile};
 
+use crate::code::Space;
 use crate::memory::BufferId;
 
 const ENGINES: usize = 5;
@@ -99,7 +102,8 @@ pub(crate) struct Issue<'a> {
 }
 
 /// When an engine is busy with one instruction. No two of one engine overlap: weights that are loaded
-/// while the matmul before streams count for that one.
+/// while the matmul before streams count for that one, and those loaded while their own waits for its
+/// moving operand for none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Busy {
     pub(crate) start: u64,
@@ -132,6 +136,14 @@ struct Neighbours {
     widest: u64,
 }
 
+/// A buffer that may be the same memory as others of its space.
+#[derive(Debug)]
+struct Shared {
+    space: Space,
+    written: u64,
+    read: u64,
+}
+
 /// The time that a run takes.
 #[derive(Debug)]
 pub(crate) struct Timeline {
@@ -150,6 +162,9 @@ pub(crate) struct Timeline {
     cells: Vec<Cells>,
     histories: Vec<History>,
     by_memory: HashMap<Memory, Neighbours>,
+    /// Buffers that may be the same memory, and their numbers there.
+    shared: Vec<Shared>,
+    shared_by_memory: HashMap<Memory, usize>,
     lanes: HashMap<u32, Vec<(User, u64)>>,
     /// By slot: when the token in it is there.
     tokens: HashMap<usize, u64>,
@@ -170,6 +185,8 @@ impl Timeline {
             cells: Vec::new(),
             histories: Vec::new(),
             by_memory: HashMap::new(),
+            shared: Vec::new(),
+            shared_by_memory: HashMap::new(),
             lanes: HashMap::new(),
             tokens: HashMap::new(),
         }
@@ -178,6 +195,16 @@ impl Timeline {
     /// The cycle at which everything is done.
     pub(crate) const fn end(&self) -> u64 {
         self.end
+    }
+
+    /// Says that `memory` may be one with others of `space` of which that is said.
+    pub(crate) fn may_be_one(&mut self, memory: Memory, space: Space) {
+        self.shared_by_memory.insert(memory, self.shared.len());
+        self.shared.push(Shared {
+            space,
+            written: 0,
+            read: 0,
+        });
     }
 
     /// The number of `cells`.
@@ -273,10 +300,10 @@ impl Timeline {
         })
     }
 
-    /// When all that the instruction depends on is done.
-    fn ready(&self, issue: &Issue<'_>) -> u64 {
+    /// When all that the touches of `wanted` depend on is done, and the tokens are there.
+    fn touches_ready(&self, issue: &Issue<'_>, wanted: impl Fn((Place, Touch)) -> bool) -> u64 {
         let mut ready = issue.tokens.max(self.barrier);
-        for &(place, touch) in issue.touches {
+        for &(place, touch) in issue.touches.iter().filter(|&&touch| wanted(touch)) {
             for &other in &self.histories[place as usize].meets {
                 let history = &self.histories[other as usize];
                 ready = ready.max(history.written);
@@ -284,7 +311,14 @@ impl Timeline {
                     ready = ready.max(history.read);
                 }
             }
+            ready = ready.max(self.shared_ready(place, touch));
         }
+        ready
+    }
+
+    /// When all that the instruction depends on is done.
+    fn ready(&self, issue: &Issue<'_>) -> u64 {
+        let mut ready = self.touches_ready(issue, |_| true);
         for lane in issue.lanes {
             let users = self.lanes.get(lane).into_iter().flatten();
             let others = users.filter(|(user, _)| *user != issue.user);
@@ -293,24 +327,42 @@ impl Timeline {
         ready
     }
 
+    /// When all is done that may have touched the memory of `place` through another buffer.
+    fn shared_ready(&self, place: Place, touch: Touch) -> u64 {
+        let Some(own) = self.shared_number(place) else {
+            return 0;
+        };
+        let others = self
+            .shared
+            .iter()
+            .enumerate()
+            .filter(|&(number, other)| number != own && other.space == self.shared[own].space);
+        let done = |other: &Shared| match touch {
+            Touch::Read => other.written,
+            _ => other.written.max(other.read),
+        };
+        others.map(|(_, other)| done(other)).max().unwrap_or(0)
+    }
+
+    fn shared_number(&self, place: Place) -> Option<usize> {
+        let memory = self.cells[place as usize].memory;
+        self.shared_by_memory.get(&memory).copied()
+    }
+
     fn matmul(&mut self, issue: &Issue<'_>, ready: u64) -> Busy {
         let free = self.free[Engine::Pe as usize];
         let weights = issue
             .weights
             .map(|(place, rows)| ((place, self.version(place)), u64::from(rows)));
-        let (start, stream) = match weights {
-            Some((weights, _)) if self.weights == Some(weights) => {
-                let stream = free.max(ready);
-                (stream, stream)
-            }
-            _ => {
-                let rows = weights.map_or(0, |(_, rows)| rows);
-                let load = rows * u64::from(self.target.weight_row_cycles);
-                let is_hidden = self.target.fast_weight_load && self.weights.is_some();
-                let begin = if is_hidden { self.stream } else { free }.max(ready);
-                (free.max(begin), free.max(begin + load))
-            }
-        };
+        let (mut start, mut stream) = (free.max(ready), free.max(ready));
+        if let Some((held, rows)) = weights.filter(|&(held, _)| self.weights != Some(held)) {
+            let there = self.touches_ready(issue, |touch| touch == (held.0, Touch::Read));
+            let load = rows * u64::from(self.target.weight_row_cycles);
+            let is_hidden = self.target.fast_weight_load && self.weights.is_some();
+            let begin = if is_hidden { self.stream } else { free }.max(there);
+            start = start.max(begin);
+            stream = stream.max(begin + load);
+        }
         self.stream = stream;
         self.weights = weights.map(|(weights, _)| weights);
         Busy {
@@ -329,6 +381,13 @@ impl Timeline {
     }
 
     fn enter(&mut self, place: Place, touch: Touch, done: u64) {
+        if let Some(number) = self.shared_number(place) {
+            let shared = &mut self.shared[number];
+            match touch {
+                Touch::Read => shared.read = shared.read.max(done),
+                _ => shared.written = shared.written.max(done),
+            }
+        }
         let history = &mut self.histories[place as usize];
         if touch == Touch::Read {
             history.read = history.read.max(done);

@@ -119,7 +119,7 @@ pub(crate) struct PtoTileAlloc {
     pub(crate) sized: bool,
 }
 
-/// What the argument attributes of a function say of one argument in PSUM.
+/// What the argument attributes of a function say of one argument.
 #[repr(C)]
 #[derive(Clone, Copy, Default)]
 pub(crate) struct PtoArgument {
@@ -128,6 +128,7 @@ pub(crate) struct PtoArgument {
     pub(crate) partition: i32,
     pub(crate) placed: bool,
     pub(crate) fresh: bool,
+    pub(crate) noalias: bool,
 }
 
 /// One bound of a loop: a value, a constant, both, or neither.

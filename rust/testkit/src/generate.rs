@@ -11,7 +11,7 @@ pub mod random;
 pub mod recipe;
 pub mod shrink;
 
-pub use kernel::kernel;
+pub use kernel::{kernel, kernel_text};
 pub use random::{Profile, Source, recipe, strategy};
 pub use recipe::{Buffer, Dst, Kind, Piece, Recipe, Step};
 pub use shrink::shrink;

@@ -17,8 +17,8 @@
 //! * Ranges: `p` partitions, `q` quadrants (32 partitions), `b` bytes, `u` units of 256 bytes; `a..b`
 //!   or `a-b`. In an allocation they are the place in memory, in an instruction they are relative to
 //!   the allocation, and what is left out is all of it. `b0..4+64..128` is a set of byte intervals.
-//! * Allocations: `alloc NAME bank N ...`, or `unplaced` instead of the bank; also `escapes`, and
-//!   `sbuf` or `hbm`. `arg` makes a function argument, `dealloc NAME` ends a life.
+//! * Allocations: `alloc NAME bank N ...`, or `unplaced` instead of the bank; also `escapes`, `aliases`
+//!   (it may be the same memory as others that say so), and `sbuf` or `hbm`. `arg` makes a function argument, `dealloc NAME` ends a life.
 //! * Matmuls: `mm` overwrites, `mma` accumulates (`from NAME ...` names another accumulator).
 //!   `weights NAME ...` and `moving NAME ...` name the operands, where they matter.
 //!   `cg0..1` is the tile of column group 0..1 and all rows. Without `acc<..>` the flags are auto.

@@ -12,7 +12,7 @@
 // The second load does not wait for the first drain. Allocations, views and constants go where they
 // are needed.
 // CHECK-LABEL: func.func @tiles
-// CHECK-SAME:    (%[[W:.*]]: memref<128x128{{.*}}, %[[IN:.*]]: memref<256x512xbf16>, %[[OUT:.*]]: memref<128x512xbf16>, %[[OUT2:.*]]: memref<128x512xbf16>)
+// CHECK-SAME:    (%[[W:.*]]: memref<128x128{{.*}}, %[[IN:.*]]: memref<256x512xbf16> {pto.noalias}, %[[OUT:.*]]: memref<128x512xbf16> {llvm.noalias}, %[[OUT2:.*]]: memref<128x512xbf16>)
 // CHECK:         %[[X0:.*]] = pto.sbuf_alloc
 // CHECK:         pto.copy %{{.*}}, %[[X0]] {{.*}} engine(dma)
 // CHECK:         pto.tmatmul ins(%[[W]], %[[X0]]
@@ -21,7 +21,7 @@
 // CHECK:         pto.tmatmul ins(%[[W]], %[[X1]]
 // CHECK:         pto.copy %{{.*}}, %[[OUT]] {{.*}} engine(dma)
 // CHECK:         pto.copy %{{.*}}, %[[OUT2]] {{.*}} engine(dma)
-func.func @tiles(%w: !w, %in: memref<256x512xbf16>, %out: !h, %out2: !h) {
+func.func @tiles(%w: !w, %in: memref<256x512xbf16> {pto.noalias}, %out: !h {llvm.noalias}, %out2: !h) {
   %a = pto.psum_alloc bank(0) : !acc
   %x0 = pto.sbuf_alloc : !x
   %in0 = memref.subview %in[0, 0] [128, 512] [1, 1] : memref<256x512xbf16> to memref<128x512xbf16, strided<[512, 1]>>

@@ -52,13 +52,16 @@ typedef struct {
 /// Fills in `loop`. False where `op` is no loop with one induction variable.
 bool ptoLoopGet(MlirOperation op, PtoLoop *loop);
 
-/// What the argument attributes of a function say of one argument in PSUM.
+/// What the argument attributes of a function say of one argument.
 typedef struct {
   int32_t bank, offset, partition;
   /// Whether they place it. If not, the place is all 0.
   bool placed;
   /// Whether it holds nothing on entry.
   bool fresh;
+  /// Whether no other argument, global or result of a call is the same memory:
+  /// `pto.noalias`, or the attribute of that name of the llvm dialect.
+  bool noalias;
 } PtoArgument;
 
 /// Fills in `argument` for the argument of `function` at position `index`.

@@ -35,7 +35,9 @@ def PTOBufferize : Pass<"pto-bufferize"> {
   let description = [{
     Runs upstream's `one-shot-bufferize` across function boundaries with the
     identity layout, on a module that has tensors; does nothing on any other.
-    First step of `pto-pipeline`.
+    What was a tensor shares no memory with another argument that is written, so
+    the arguments made of tensors are marked with `pto.noalias`. First step of
+    `pto-pipeline`.
   }];
   let dependentDialects = ["::mlir::bufferization::BufferizationDialect",
                            "::mlir::memref::MemRefDialect"];
@@ -242,7 +244,10 @@ def PTOSchedule : PTO_Pass<"pto-schedule"> {
     PTO_TargetOption<>,
     Option<"shuffleSeed", "shuffle-seed", "int64_t", /*default=*/"-1",
            "Take a random legal order instead, drawn with this seed: a test mode. "
-           "Negative: none">
+           "Negative: none">,
+    Option<"noaliasArguments", "noalias-arguments", "bool", /*default=*/"false",
+           "No caller passes one memory as two arguments, or a global: mark all "
+           "memref arguments with pto.noalias">
   ];
   let statistics = [
     Statistic<"numReordered", "reordered", "Number of blocks in a new order">

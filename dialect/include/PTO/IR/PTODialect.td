@@ -41,6 +41,7 @@ def PTO_Dialect : Dialect {
     | `pto.target` | a module: `#pto.target` | the machine; absent, the verifiers accept what any target accepts |
     | `pto.bank`, `pto.offset`, `pto.partition` | a function argument in PSUM: i64 | where the caller placed it |
     | `pto.fresh` | a function argument in PSUM: unit | it holds nothing yet; absent, it is plain data |
+    | `pto.noalias` | a function argument that is a memref: unit | no other argument and no global shares an element with it |
     | `pto.psum_banks` | a function: `array<i32>` | the banks it touches |
     | `pto.acc_provisional` | a function: unit | its flags are a first guess; legalization derives them again |
     | `pto.acc_legalized` | a function: unit | its flags come from legalization; informative |
@@ -63,6 +64,7 @@ def PTO_Dialect : Dialect {
     static constexpr ::llvm::StringLiteral kOffsetAttrName = "pto.offset";
     static constexpr ::llvm::StringLiteral kPartitionAttrName = "pto.partition";
     static constexpr ::llvm::StringLiteral kFreshAttrName = "pto.fresh";
+    static constexpr ::llvm::StringLiteral kNoAliasAttrName = "pto.noalias";
     static constexpr ::llvm::StringLiteral kPsumBanksAttrName = "pto.psum_banks";
     static constexpr ::llvm::StringLiteral kAccProvisionalAttrName =
         "pto.acc_provisional";

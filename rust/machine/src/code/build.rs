@@ -73,6 +73,7 @@ impl FuncBuilder {
             is_used: true,
             placement: None,
             is_fresh: false,
+            is_apart: false,
         });
         slot
     }

@@ -154,6 +154,8 @@ pub struct Param {
     pub placement: Option<Placement>,
     /// A PSUM argument: whether it holds nothing on entry.
     pub is_fresh: bool,
+    /// Whether no other argument and no global is the same memory. What may be one waits as one.
+    pub is_apart: bool,
 }
 
 /// A function.

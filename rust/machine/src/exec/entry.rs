@@ -151,6 +151,7 @@ impl Machine<'_> {
                     .memory
                     .allocate_filled(kind, len, contents, global.site)?,
             };
+            self.may_be_one(buffer, global.ty.space);
             self.globals.push(buffer);
         }
         Ok(())
@@ -171,6 +172,9 @@ impl Machine<'_> {
                     Input::Scalar(_) => return Err(input_report(number, "a memref", site)),
                 };
                 let view = self.argument_buffer(number, ty, param, array, site)?;
+                if !param.is_apart {
+                    self.may_be_one(view.buffer, ty.space);
+                }
                 self.set_view(slot, view);
             }
             (ValueType::Scalar(_), Slot::Scalar(slot), Input::Scalar(bits)) => self.set(slot, bits),

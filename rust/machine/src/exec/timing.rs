@@ -3,8 +3,8 @@
 use pto_ir::{AccFlags, Engine, Interval, Placement, ZeroWindow};
 
 use super::Machine;
-use crate::code::{EngineOp, MatmulOp, ScalarSlot};
-use crate::memory::{Storage, View};
+use crate::code::{EngineOp, MatmulOp, ScalarSlot, Space};
+use crate::memory::{BufferId, Storage, View};
 use crate::stats::elements_per_partition;
 use crate::timing::{Busy, Cells, Issue, Memory, Touch, User};
 
@@ -12,6 +12,14 @@ use crate::timing::{Busy, Cells, Issue, Memory, Touch, User};
 const MAX_STRETCHES: usize = 1 << 12;
 
 impl Machine<'_> {
+    /// Says that `buffer` may be one with others of `space` of which that is said.
+    pub(super) fn may_be_one(&mut self, buffer: BufferId, space: Space) {
+        if let Some(timeline) = &mut self.timeline {
+            let memory = Memory::Buffer(buffer, self.memory.serial_of(buffer));
+            timeline.may_be_one(memory, space);
+        }
+    }
+
     /// Code that no engine executes.
     pub(super) fn time_host(&mut self) {
         if let Some(timeline) = &mut self.timeline {

@@ -302,7 +302,12 @@ impl Memory {
 
     /// The number of the buffer of `view`, which no other buffer has.
     pub(crate) fn serial(&self, view: &View) -> u64 {
-        let buffer = self.buffers.get(view.buffer.0 as usize);
+        self.serial_of(view.buffer)
+    }
+
+    /// As [`Self::serial`], of the buffer itself.
+    pub(crate) fn serial_of(&self, id: BufferId) -> u64 {
+        let buffer = self.buffers.get(id.0 as usize);
         buffer
             .and_then(Option::as_ref)
             .map_or(0, |buffer| buffer.serial)

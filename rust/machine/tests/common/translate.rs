@@ -57,6 +57,7 @@ impl<'a> Translation<'a> {
                     is_used: true,
                     placement: alloc.placement,
                     is_fresh: fresh,
+                    is_apart: !alloc.may_alias,
                 });
             }
         }

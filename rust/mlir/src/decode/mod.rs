@@ -292,6 +292,7 @@ impl FunctionDecoder<'_> {
                     .placed
                     .then(|| engines::placement(place.bank, place.offset, place.partition)),
                 is_fresh: place.fresh,
+                is_apart: place.noalias || place.placed,
             });
         }
         for result in results {

@@ -95,7 +95,11 @@ impl Reader {
                 index,
                 fresh: false,
             };
-            return Some(self.add_outside(value, origin, None));
+            let root = self.add_outside(value, origin, None);
+            if !self.function.argument(index as usize).noalias {
+                self.builder.set_may_alias(root.alloc);
+            }
+            return Some(root);
         };
         if op.kind() == kind::SBUF_ALLOC {
             let placement = op.alloc().filter(|facts| facts.placed);
@@ -114,6 +118,7 @@ impl Reader {
                     return Some(known);
                 }
                 let root = self.add_outside(value, Origin::Allocation, None);
+                self.builder.set_may_alias(root.alloc);
                 self.outside.globals.insert(name, root);
                 Some(root)
             }
@@ -147,6 +152,7 @@ impl Reader {
             bytes: bytes.unwrap_or(u32::MAX),
             placement,
             escapes: matches!(origin, Origin::Argument { .. }),
+            may_alias: false,
         });
         self.buffers.push_value(value);
         Root { alloc, rows }

@@ -120,6 +120,7 @@ impl Reader {
             bytes: 1,
             placement: None,
             escapes: true,
+            may_alias: false,
         });
         self.buffers.values.push(value);
         let access = self.builder.whole(alloc);
@@ -221,8 +222,10 @@ impl Reader {
                 index: index as u32,
                 fresh: facts.fresh,
             };
-            if let Err(problem) = self.add_buffer(value, origin, BlockId::new(0), placement) {
-                self.report(self.function, problem);
+            match self.add_buffer(value, origin, BlockId::new(0), placement) {
+                Ok(alloc) if !facts.placed && !facts.noalias => self.builder.set_may_alias(alloc),
+                Ok(_) => {}
+                Err(problem) => self.report(self.function, problem),
             }
         }
     }
@@ -245,6 +248,7 @@ impl Reader {
             bytes: rows.bytes(),
             placement,
             escapes: matches!(origin, Origin::Argument { .. }),
+            may_alias: false,
         });
         self.buffers.values.push(value);
         self.buffers.roots.insert(value.key(), Some(alloc));

@@ -13,6 +13,9 @@ pub(super) type AreaId = u32;
 /// Overlaps that one memory may have, for each of its areas, before it counts as a single area.
 const MAX_OVERLAPS: usize = 64;
 
+/// Buffers of one space that may be the same memory, before they count as one.
+const MAX_RIVALS: usize = 32;
+
 /// A rectangle set of one memory.
 struct Area {
     memory: u32,
@@ -55,6 +58,10 @@ pub(super) struct Areas {
     lanes: Vec<Vec<u32>>,
     regions: HashMap<(ZeroWindow, Interval), AreaId>,
     wholes: HashMap<AllocId, AreaId>,
+    /// Buffers that may be the same memory, by their numbers: those that each may be.
+    rivals: Vec<Vec<u32>>,
+    /// By area: the number of its buffer there, if it has one.
+    shared: Vec<Option<u32>>,
 }
 
 impl Areas {
@@ -84,12 +91,32 @@ impl Areas {
                 _ => {}
             }
         }
+        let (numbers, rivals) = rivals(program);
+        let number_of = |area: &Area| numbers.get(&area.memory).copied();
+        let shared = areas.iter().map(number_of).collect();
         Self {
             overlaps: overlaps(&areas),
             lanes,
             regions,
             wholes,
+            rivals,
+            shared,
         }
+    }
+
+    /// How many numbers there are of buffers that may be the same memory.
+    pub(super) fn shared_count(&self) -> usize {
+        self.rivals.len()
+    }
+
+    /// The number among these of the buffer of `area`.
+    pub(super) fn shared(&self, area: AreaId) -> Option<u32> {
+        self.shared[area as usize]
+    }
+
+    /// Those that the buffer with this number may be.
+    pub(super) fn rivals(&self, number: u32) -> &[u32] {
+        &self.rivals[number as usize]
     }
 
     pub(super) fn len(&self) -> usize {
@@ -132,8 +159,39 @@ fn memory_of(alloc: &Alloc, id: AllocId, target: &Target) -> (u32, u32, u32) {
     ) {
         (Space::Psum, Some(place), Some(first)) => (0, place.partition, first),
         (Space::Sbuf, Some(place), _) => (1, place.partition, place.offset),
-        _ => (id.index() as u32 + 2, 0, 0),
+        _ => (own_memory(id), 0, 0),
     }
+}
+
+/// The memory of a buffer without a place.
+fn own_memory(id: AllocId) -> u32 {
+    id.index() as u32 + 2
+}
+
+/// Numbers for the buffers that may be the same memory, by that memory, and for each number those that it
+/// may be: all others of its space. Where these are many all of a space have one number, and are one.
+fn rivals(program: &Program) -> (HashMap<u32, u32>, Vec<Vec<u32>>) {
+    let (mut numbers, mut rivals) = (HashMap::new(), Vec::new());
+    for space in [Space::Hbm, Space::Sbuf, Space::Psum] {
+        let ids = (0..program.allocs().len()).map(AllocId::new);
+        let shared: Vec<u32> = ids
+            .filter(|&id| program.alloc(id).may_alias && program.alloc(id).space == space)
+            .map(own_memory)
+            .collect();
+        let first = rivals.len() as u32;
+        if shared.len() > MAX_RIVALS {
+            numbers.extend(shared.iter().map(|&memory| (memory, first)));
+            rivals.push(vec![first]);
+            continue;
+        }
+        let all = first..first + shared.len() as u32;
+        numbers.extend(shared.iter().copied().zip(all.clone()));
+        rivals.extend(
+            all.clone()
+                .map(|own| all.clone().filter(|&other| other != own).collect()),
+        );
+    }
+    (numbers, rivals)
 }
 
 fn access_area(program: &Program, target: &Target, access: AccessId) -> Area {

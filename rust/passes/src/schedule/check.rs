@@ -131,6 +131,10 @@ struct Replay<'p> {
     bands: HashMap<u32, (Vec<u32>, Vec<Band>)>,
     /// By (bank, quadrant): the hashes of those of each user.
     lanes: HashMap<u32, HashMap<u64, u64>>,
+    /// By buffer, for those that may be the same memory: the hashes of its writers and of its readers; and
+    /// by space those of all of them.
+    aliases: HashMap<AllocId, (u64, u64)>,
+    aliases_by_space: [(u64, u64); 3],
 }
 
 impl<'p> Replay<'p> {
@@ -140,6 +144,8 @@ impl<'p> Replay<'p> {
             target,
             bands: HashMap::new(),
             lanes: HashMap::new(),
+            aliases: HashMap::new(),
+            aliases_by_space: Default::default(),
         };
         let mut bounds: HashMap<u32, Vec<u32>> = HashMap::new();
         for &inst in insts {
@@ -174,6 +180,7 @@ impl<'p> Replay<'p> {
             }
             let mut touches = self.touches(inst);
             let mut sum = self.meet_in_lanes(inst, &touches);
+            sum = sum.wrapping_add(self.meet_aliases(inst));
             touches.extend(self.reached_region(inst));
             for (cells, touch) in &touches {
                 sum = sum.wrapping_add(self.look(cells, *touch));
@@ -188,6 +195,8 @@ impl<'p> Replay<'p> {
 
     fn forget(&mut self) {
         self.lanes.clear();
+        self.aliases.clear();
+        self.aliases_by_space = Default::default();
         for (_, bands) in self.bands.values_mut() {
             for band in bands {
                 let all = Piece {
@@ -374,6 +383,37 @@ impl<'p> Replay<'p> {
                 }
             }
         }
+    }
+
+    /// What was done before to buffers that may be those of `inst`; then enters what it does.
+    fn meet_aliases(&mut self, inst: InstId) -> u64 {
+        let program = self.program;
+        let uses = program.uses(inst).iter();
+        let mut done: Vec<(AllocId, bool)> = uses
+            .map(|used| (program.access(used.access).alloc, used.kind.writes()))
+            .collect();
+        if let Op::Dealloc(id) = program.inst(inst).op {
+            done.push((id, true));
+        }
+        done.retain(|&(id, _)| program.alloc(id).may_alias);
+        let mut sum = 0u64;
+        for &(id, writes) in &done {
+            let total = self.aliases_by_space[program.alloc(id).space as usize];
+            let own = self.aliases.get(&id).copied().unwrap_or_default();
+            sum = sum.wrapping_add(mix(total.0.wrapping_sub(own.0)));
+            if writes {
+                sum = sum.wrapping_add(mix(total.1.wrapping_sub(own.1) ^ 0x5EED));
+            }
+        }
+        let stamp = mix(inst.index() as u64 + 1);
+        for (id, writes) in done {
+            let total = &mut self.aliases_by_space[program.alloc(id).space as usize];
+            for (writers, readers) in [total, self.aliases.entry(id).or_default()] {
+                let met = if writes { writers } else { readers };
+                *met = met.wrapping_add(stamp);
+            }
+        }
+        sum
     }
 
     /// What was in the (bank, quadrant) pairs of `inst` before and may not be there at the same time; then

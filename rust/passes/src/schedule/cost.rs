@@ -41,6 +41,25 @@ pub(super) fn load_cycles(target: &Target, matmul: &Matmul) -> u32 {
     matmul.tile.map_or(target.pe_rows, |tile| tile.rows) * target.weight_row_cycles
 }
 
+/// When all that a node waits for is done, and all that its weights wait for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Ready {
+    pub(super) all: u64,
+    pub(super) weights: u64,
+}
+
+/// Notes in `ready` that `node` is done at `done`.
+pub(super) fn settle(graph: &Graph, node: NodeId, done: u64, ready: &mut [Ready]) {
+    for &next in graph.successors(node) {
+        let all = &mut ready[next as usize].all;
+        *all = done.max(*all);
+    }
+    for &next in graph.load_successors(node) {
+        let weights = &mut ready[next as usize].weights;
+        *weights = done.max(*weights);
+    }
+}
+
 /// The state of the engines.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Clock {
@@ -61,9 +80,10 @@ impl Clock {
         self.free[engine as usize].max(ready).max(self.barrier)
     }
 
-    /// Issues `node`, all that it waits for being done at `ready`; when it is done.
-    pub(super) fn issue(&mut self, node: &Node, ready: u64, fast_weight_load: bool) -> u64 {
-        let ready = ready.max(self.barrier);
+    /// Issues `node`, which is `ready` then; when it is done.
+    pub(super) fn issue(&mut self, node: &Node, ready: Ready, fast_weight_load: bool) -> u64 {
+        let weights = ready.weights.max(self.barrier);
+        let ready = ready.all.max(self.barrier);
         let done = match node.role {
             Role::Free => ready,
             Role::Barrier => {
@@ -71,7 +91,13 @@ impl Clock {
                 self.weights = None;
                 self.end
             }
-            Role::Engine(Engine::Pe) => self.matmul(node, ready, fast_weight_load),
+            Role::Engine(Engine::Pe) => {
+                let ready = Ready {
+                    all: ready,
+                    weights,
+                };
+                self.matmul(node, ready, fast_weight_load)
+            }
             Role::Engine(Engine::Other) => ready,
             Role::Engine(engine) => {
                 let done = self.start(engine, ready) + u64::from(node.cycles);
@@ -84,18 +110,17 @@ impl Clock {
     }
 
     /// Weights that are not there are loaded first: behind the streaming of the matmul before, where the
-    /// machine has a second set of weight registers, else after it.
-    fn matmul(&mut self, node: &Node, ready: u64, fast_weight_load: bool) -> u64 {
+    /// machine has a second set of weight registers, else after it. They do not wait for the moving operand.
+    fn matmul(&mut self, node: &Node, ready: Ready, fast_weight_load: bool) -> u64 {
         let free = self.free[Engine::Pe as usize];
-        let stream = if self.weights == Some(node.weights) {
-            free.max(ready)
-        } else {
+        let mut stream = free.max(ready.all);
+        if self.weights != Some(node.weights) {
             let begin = match (fast_weight_load, self.weights) {
-                (true, Some(_)) => self.stream.max(ready),
-                _ => free.max(ready),
+                (true, Some(_)) => self.stream.max(ready.weights),
+                _ => free.max(ready.weights),
             };
-            free.max(begin + u64::from(node.load))
-        };
+            stream = stream.max(begin + u64::from(node.load));
+        }
         self.stream = stream;
         self.weights = Some(node.weights);
         self.free[Engine::Pe as usize] = stream + u64::from(node.cycles);
@@ -108,13 +133,13 @@ impl Clock {
     }
 }
 
-/// Runs the nodes of `order` from `clock` on. `ready` holds for each node when all that it waits for is
-/// done, as far as that was run.
+/// Runs the nodes of `order` from `clock` on. `ready` holds for each node when it is ready, as far as what it
+/// waits for was run.
 pub(super) fn run(
     graph: &Graph,
     order: impl IntoIterator<Item = NodeId>,
     clock: &mut Clock,
-    ready: &mut [u64],
+    ready: &mut [Ready],
     fast_weight_load: bool,
 ) {
     for node in order {
@@ -123,9 +148,7 @@ pub(super) fn run(
             ready[node as usize],
             fast_weight_load,
         );
-        for &next in graph.successors(node) {
-            ready[next as usize] = ready[next as usize].max(done);
-        }
+        settle(graph, node, done, ready);
     }
 }
 
@@ -145,20 +168,21 @@ pub(super) fn tails(graph: &Graph) -> Vec<u64> {
 }
 
 /// Cycles that no order of the block takes less than: for each segment the longest chain, and for each
-/// engine its work with the shortest way to it and from it.
+/// engine its work with the shortest way to it and from it. The first matmul of a segment loads its weights.
 pub(super) fn lower_bound(graph: &Graph, tails: &[u64]) -> u64 {
-    let mut heads = vec![0u64; graph.nodes.len()];
+    let mut heads = vec![Ready::default(); graph.nodes.len()];
     let mut bound = 0;
     for segment in &graph.segments {
         let mut chain = 0;
         let mut engines = [(u64::MAX, 0u64, u64::MAX); ENGINES.len()];
         for node in segment.clone() {
-            let (head, index) = (heads[node as usize], node as usize);
+            let index = node as usize;
+            let Ready { all: head, weights } = heads[index];
             let cycles = u64::from(graph.nodes[index].cycles);
-            for &next in graph.successors(node) {
-                heads[next as usize] = heads[next as usize].max(head + cycles);
-            }
+            settle(graph, node, head + cycles, &mut heads);
             chain = chain.max(head + tails[index]);
+            // Nothing for other engines: they load nothing.
+            let head = head.max(weights + u64::from(graph.nodes[index].load));
             if let Role::Engine(engine) = graph.nodes[index].role
                 && let Some(entry) = engines.get_mut(engine as usize)
             {

@@ -45,16 +45,51 @@ pub(super) struct Node {
 pub(super) struct Graph {
     pub(super) nodes: Vec<Node>,
     /// The nodes that wait for each node, in compressed rows.
-    first: Vec<u32>,
-    successors: Vec<NodeId>,
+    successors: Rows,
+    /// Of these the ones whose weights wait for it.
+    load_successors: Rows,
     /// Barriers split the nodes into segments: ranges of numbers without barriers.
     pub(super) segments: Vec<std::ops::Range<NodeId>>,
 }
 
 impl Graph {
     pub(super) fn successors(&self, node: NodeId) -> &[NodeId] {
+        self.successors.row(node)
+    }
+
+    /// The nodes that wait for `node` before their weights can be loaded: some of the successors.
+    pub(super) fn load_successors(&self, node: NodeId) -> &[NodeId] {
+        self.load_successors.row(node)
+    }
+}
+
+/// Edges by the node that they leave, in compressed rows.
+struct Rows {
+    first: Vec<u32>,
+    ends: Vec<NodeId>,
+}
+
+impl Rows {
+    fn new(nodes: usize, edges: &[(NodeId, NodeId)]) -> Self {
+        let mut first = vec![0u32; nodes + 1];
+        for &(from, _) in edges {
+            first[from as usize + 1] += 1;
+        }
+        for index in 1..first.len() {
+            first[index] += first[index - 1];
+        }
+        let mut next = first.clone();
+        let mut ends = vec![0; edges.len()];
+        for &(from, to) in edges {
+            ends[next[from as usize] as usize] = to;
+            next[from as usize] += 1;
+        }
+        Self { first, ends }
+    }
+
+    fn row(&self, node: NodeId) -> &[NodeId] {
         let (from, to) = (self.first[node as usize], self.first[node as usize + 1]);
-        &self.successors[from as usize..to as usize]
+        &self.ends[from as usize..to as usize]
     }
 }
 
@@ -66,10 +101,14 @@ pub(super) struct GraphBuilder<'p> {
     /// By area, for the block in work; entries of other blocks have another epoch.
     state: Vec<AreaState>,
     epoch: u32,
+    /// By number of a buffer that may be the same memory as others.
+    shared: Vec<SharedState>,
     lanes: Vec<LaneState>,
     node_of: HashMap<InstId, NodeId>,
     nodes: Vec<Node>,
     edges: Vec<(NodeId, NodeId)>,
+    /// Those of the edges that weights wait for.
+    load_edges: Vec<(NodeId, NodeId)>,
     waits: Vec<NodeId>,
     /// By operand and its last write: the number of these weights.
     weights: HashMap<(AccessId, Option<NodeId>), u32>,
@@ -92,6 +131,13 @@ struct AreaState {
     readers: Vec<NodeId>,
     /// The last matmul into exactly this area, unless another write touched it since.
     open_group: Option<NodeId>,
+}
+
+/// All accesses of a buffer, for those that may be the same memory.
+#[derive(Clone, Default)]
+struct SharedState {
+    writers: Vec<NodeId>,
+    readers: Vec<NodeId>,
 }
 
 /// Who uses a (bank, quadrant): the PE within one tile, or the other engines.
@@ -119,10 +165,12 @@ impl<'p> GraphBuilder<'p> {
             areas,
             state: vec![AreaState::default(); areas.len()],
             epoch: 0,
+            shared: vec![SharedState::default(); areas.shared_count()],
             lanes: vec![LaneState::default(); lanes as usize],
             node_of: HashMap::new(),
             nodes: Vec::new(),
             edges: Vec::new(),
+            load_edges: Vec::new(),
             waits: Vec::new(),
             weights: HashMap::new(),
             weights_count: 0,
@@ -131,12 +179,10 @@ impl<'p> GraphBuilder<'p> {
 
     /// The graph of `block`. Allocation markers are not part of it.
     pub(super) fn build(&mut self, block: BlockId) -> Graph {
-        self.epoch += 1;
-        self.lanes.fill(LaneState::default());
-        self.node_of.clear();
-        self.weights.clear();
+        self.forget();
         self.nodes.clear();
         self.edges.clear();
+        self.load_edges.clear();
         let mut segments = Vec::new();
         let mut start = 0;
         for &inst in &self.program.block(block).insts {
@@ -148,10 +194,7 @@ impl<'p> GraphBuilder<'p> {
                 self.push(Some(inst), Role::Barrier);
                 start = self.nodes.len() as NodeId;
                 // What came before is over.
-                self.epoch += 1;
-                self.lanes.fill(LaneState::default());
-                self.node_of.clear();
-                self.weights.clear();
+                self.forget();
                 continue;
             }
             self.add(inst);
@@ -160,25 +203,21 @@ impl<'p> GraphBuilder<'p> {
         self.finish(segments)
     }
 
+    /// Nothing that was done so far has to be waited for.
+    fn forget(&mut self) {
+        self.epoch += 1;
+        self.shared.fill(SharedState::default());
+        self.lanes.fill(LaneState::default());
+        self.node_of.clear();
+        self.weights.clear();
+    }
+
     fn finish(&mut self, segments: Vec<std::ops::Range<NodeId>>) -> Graph {
         let nodes = std::mem::take(&mut self.nodes);
-        let mut first = vec![0u32; nodes.len() + 1];
-        for &(from, _) in &self.edges {
-            first[from as usize + 1] += 1;
-        }
-        for index in 1..first.len() {
-            first[index] += first[index - 1];
-        }
-        let mut next = first.clone();
-        let mut successors = vec![0; self.edges.len()];
-        for &(from, to) in &self.edges {
-            successors[next[from as usize] as usize] = to;
-            next[from as usize] += 1;
-        }
         Graph {
+            successors: Rows::new(nodes.len(), &self.edges),
+            load_successors: Rows::new(nodes.len(), &self.load_edges),
             nodes,
-            first,
-            successors,
             segments,
         }
     }
@@ -223,15 +262,25 @@ impl<'p> GraphBuilder<'p> {
         {
             touches.push((area, Touch::Region));
         }
-        for &(area, touch) in &touches {
+        // The weights wait for their own cells and for tokens, as the matmul does.
+        let stationary = matmul.and_then(|matmul| matmul.stationary);
+        let is_weights = |area: AreaId| stationary.is_some_and(|own| own.index() as AreaId == area);
+        for &(area, touch) in touches.iter().filter(|&&(area, _)| is_weights(area)) {
             self.wait_for_area(area, touch);
         }
-        self.wait_for_lanes(inst);
         for edge in &entry.after {
             if let Some(&from) = self.node_of.get(&edge.from) {
                 self.waits.push(from);
             }
         }
+        let mut load_waits = match stationary {
+            Some(_) => self.waits.clone(),
+            None => Vec::new(),
+        };
+        for &(area, touch) in touches.iter().filter(|&&(area, _)| !is_weights(area)) {
+            self.wait_for_area(area, touch);
+        }
+        self.wait_for_lanes(inst);
         let role = match entry.op {
             Op::Dealloc(_) => Role::Free,
             _ => Role::Engine(entry.engine),
@@ -244,6 +293,10 @@ impl<'p> GraphBuilder<'p> {
         for index in 0..self.waits.len() {
             self.edges.push((self.waits[index], node));
         }
+        load_waits.sort_unstable();
+        load_waits.dedup();
+        self.load_edges
+            .extend(load_waits.into_iter().map(|from| (from, node)));
         self.set_costs(node, inst, weights);
         for &(area, touch) in &touches {
             self.enter_area(area, touch, node);
@@ -302,10 +355,21 @@ impl<'p> GraphBuilder<'p> {
                 self.waits.extend_from_slice(&state.readers);
             }
         }
+        let Some(own) = areas.shared(area) else {
+            return;
+        };
+        for &rival in areas.rivals(own) {
+            let state = &self.shared[rival as usize];
+            self.waits.extend_from_slice(&state.writers);
+            if touch != Touch::Read {
+                self.waits.extend_from_slice(&state.readers);
+            }
+        }
     }
 
     fn enter_area(&mut self, area: AreaId, touch: Touch, node: NodeId) {
         let areas = self.areas;
+        self.enter_shared(area, touch, node);
         // Where areas were merged, the one that stands for all of them is not the area itself.
         let Some(own) = areas.overlaps(area).first() else {
             return;
@@ -324,6 +388,25 @@ impl<'p> GraphBuilder<'p> {
                 state.last_write = Some(node);
                 state.readers.clear();
             }
+        }
+    }
+
+    fn enter_shared(&mut self, area: AreaId, touch: Touch, node: NodeId) {
+        let Some(own) = self.areas.shared(area) else {
+            return;
+        };
+        let state = &mut self.shared[own as usize];
+        let members = match touch {
+            Touch::Read => &mut state.readers,
+            Touch::Write | Touch::Region => &mut state.writers,
+        };
+        let mut members = std::mem::take(members);
+        members.push(node);
+        let members = self.joined(members);
+        let state = &mut self.shared[own as usize];
+        match touch {
+            Touch::Read => state.readers = members,
+            Touch::Write | Touch::Region => state.writers = members,
         }
     }
 

@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use super::cost::{Clock, ENGINES};
+use super::cost::{self, Clock, ENGINES, Ready};
 use super::graph::{Graph, NodeId, Role};
 
 /// What goes first where an engine has the choice: the node of the larger key.
@@ -74,7 +74,7 @@ impl<'g> Lister<'g> {
         segment: usize,
         clock: &mut Clock,
         waits: &mut [u32],
-        ready: &mut [u64],
+        ready: &mut [Ready],
     ) -> Vec<NodeId> {
         let nodes = self.graph.segments[segment].clone();
         self.order.reserve(nodes.len());
@@ -99,13 +99,13 @@ impl<'g> Lister<'g> {
     }
 
     /// The node that can begin first, and is best among those of its engine.
-    fn next(&mut self, clock: &Clock, ready: &[u64]) -> Option<NodeId> {
+    fn next(&mut self, clock: &Clock, ready: &[Ready]) -> Option<NodeId> {
         let mut first: Option<(u64, usize)> = None;
         for (index, &engine) in ENGINES.iter().enumerate() {
             let free = clock.start(engine, 0);
             let start = match self.group {
                 Some((node, is_ready)) if index == 0 => {
-                    is_ready.then(|| free.max(ready[node as usize]))
+                    is_ready.then(|| free.max(ready[node as usize].all))
                 }
                 _ => self.queues[index].start(free),
             };
@@ -125,15 +125,15 @@ impl<'g> Lister<'g> {
         }
     }
 
-    fn issue(&mut self, node: NodeId, clock: &mut Clock, waits: &mut [u32], ready: &mut [u64]) {
+    fn issue(&mut self, node: NodeId, clock: &mut Clock, waits: &mut [u32], ready: &mut [Ready]) {
         let entry = &self.graph.nodes[node as usize];
         let done = clock.issue(entry, ready[node as usize], self.fast_weight_load);
         self.order.push(node);
         if let Some(next) = entry.next_in_group {
             self.group = Some((next, false));
         }
+        cost::settle(self.graph, node, done, ready);
         for &next in self.graph.successors(node) {
-            ready[next as usize] = ready[next as usize].max(done);
             waits[next as usize] -= 1;
             if waits[next as usize] == 0 {
                 self.is_ready(next, ready);
@@ -141,7 +141,7 @@ impl<'g> Lister<'g> {
         }
     }
 
-    fn is_ready(&mut self, node: NodeId, ready: &[u64]) {
+    fn is_ready(&mut self, node: NodeId, ready: &[Ready]) {
         if let Some((next, is_ready)) = &mut self.group
             && *next == node
         {
@@ -153,7 +153,7 @@ impl<'g> Lister<'g> {
             Role::Free | Role::Barrier => None,
         };
         match queue {
-            Some(queue) => queue.coming.push(Reverse((ready[node as usize], node))),
+            Some(queue) => queue.coming.push(Reverse((ready[node as usize].all, node))),
             None => self.free_nodes.push(node),
         }
     }

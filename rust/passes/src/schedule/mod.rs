@@ -37,8 +37,10 @@
 //! so that the last instruction ends early, by the model of [`cost`]. A group is contiguous among the
 //! matmuls once it is begun. The order that was there is kept unless the new one is shorter.
 //!
-//! Buffers that are function arguments, globals or allocations are different from each other. What is
-//! reached in another way may be any of them, and its instructions are barriers.
+//! Allocations are different from each other and from all else. Arguments and globals may be one memory, unless
+//! an argument is said to be apart: two instructions on such buffers of one space, one of them writing,
+//! keep their order whatever cells they name. What is reached in another way may be any buffer at
+//! all, and its instructions are barriers.
 //!
 //! # The algorithm
 //!
@@ -82,7 +84,7 @@ mod tests;
 use pto_ir::{BlockId, Diag, InstId, Op, Plan, Program, Site, Target};
 
 use areas::Areas;
-use cost::Clock;
+use cost::{Clock, Ready};
 use graph::{Graph, GraphBuilder, NodeId, Role};
 use list::{Lister, SplitMix, shuffled};
 
@@ -210,7 +212,7 @@ impl Scheduler {
     /// Cycles of `order`.
     fn time(&self, order: &[NodeId]) -> u64 {
         let mut clock = Clock::default();
-        let mut ready = vec![0; self.graph.nodes.len()];
+        let mut ready = vec![Ready::default(); self.graph.nodes.len()];
         cost::run(
             &self.graph,
             order.iter().copied(),
@@ -293,13 +295,13 @@ impl Scheduler {
         let fast = self.target.fast_weight_load;
         let mut clock = Clock::default();
         let mut waits = list::waits(&self.graph);
-        let mut ready = vec![0; self.graph.nodes.len()];
+        let mut ready = vec![Ready::default(); self.graph.nodes.len()];
         let order = self.by_segment(|segment| {
             let lister = Lister::new(&self.graph, priority, fast);
             let order = lister.order(segment, &mut clock, &mut waits, &mut ready);
             let end = self.graph.segments[segment].end;
             if let Some(barrier) = self.graph.nodes.get(end as usize) {
-                clock.issue(barrier, 0, fast);
+                clock.issue(barrier, Ready::default(), fast);
             }
             order
         });

@@ -1,5 +1,5 @@
 use pto_ir::{InstId, Op, Plan, Program, Target};
-use pto_testkit::generate::{Profile, kernel, recipe};
+use pto_testkit::generate::{Profile, kernel, kernel_text, recipe};
 use pto_testkit::properties::{Outcome, is_accepted, values_are_right};
 use pto_testkit::text;
 
@@ -94,6 +94,61 @@ fn a_load_moves_before_the_drain_of_another_tile() {
     assert_eq!(order(&source, "trn2"), [0, 1, 3, 4, 2, 5]);
     let (before, after) = times(&source, "trn2");
     assert!(after < before, "{after} of {before}");
+}
+
+#[test]
+fn what_may_be_one_buffer_keeps_its_order() {
+    let source = "alloc a bank 0; alloc b bank 1; alloc w sbuf unplaced b0..512
+        alloc x sbuf unplaced; alloc y sbuf unplaced; arg i hbm unplaced; arg o hbm unplaced; arg s sbuf unplaced
+        do read i, data x engine(dma); mm a weights w moving x; do read a, data o engine(dma)
+        do read i, data y engine(dma); mm b weights w moving y; do read b, data o engine(dma)";
+    assert_eq!(order(source, "trn2"), [0, 1, 3, 4, 2, 5]);
+    let shared = |names: &[&str]| {
+        names.iter().fold(source.to_owned(), |text, name| {
+            let argument = format!("arg {name} ");
+            let at = text.find(&argument).expect("an argument") + argument.len();
+            format!("{}aliases {}", &text[..at], &text[at..])
+        })
+    };
+    // The second load may read what the first store wrote.
+    assert_eq!(order(&shared(&["i", "o"]), "trn2"), [0, 1, 2, 3, 4, 5]);
+    // The weights are there before the first load is.
+    let both = 6 * 512;
+    assert_eq!(times(&shared(&["i", "o"]), "trn2"), (both, both));
+    // One alone is no other; and no buffer of another space is.
+    assert_eq!(order(&shared(&["o"]), "trn2"), [0, 1, 3, 4, 2, 5]);
+    assert_eq!(order(&shared(&["o", "s"]), "trn2"), [0, 1, 3, 4, 2, 5]);
+}
+
+/// The order for buffers that may be one is right where they are one. That of buffers that are apart is
+/// not always, and the checker says so.
+#[test]
+fn a_caller_may_pass_one_buffer_twice() {
+    let (mut reordered, mut wrong) = (0, 0);
+    for seed in 0..300 {
+        let target = target(["trn1", "trn2", "trn3"][seed as usize % 3]);
+        let mut apart = kernel_text(seed, 30);
+        for (load, source) in [("data x0 ", "h1"), ("data x2 ", "h3")] {
+            apart = apart.replace(load, &format!("do read {source}, {load}"));
+        }
+        let shared = apart.replace(" hbm ", " hbm aliases ");
+        let one = ["h1", "h2", "h3"].iter().fold(apart.clone(), |text, name| {
+            let text = text.replace(&format!("data {name} "), "data h0 ");
+            text.replace(&format!("read {name},"), "read h0,")
+        });
+        let [apart, shared, one] = [apart, shared, one].map(|text| parse(&text));
+        let options = Options::default();
+        let for_shared = plan(&shared, target, &options).expect("legal input");
+        reordered += u32::from(!for_shared.orders.is_empty());
+        super::check::check(&one, target, &for_shared).expect("legal where they are one");
+        let for_apart = plan(&apart, target, &options).expect("legal input");
+        super::check::check(&apart, target, &for_apart).expect("legal where they are apart");
+        wrong += u32::from(super::check::check(&shared, target, &for_apart).is_err());
+        if super::check::check(&one, target, &for_apart).is_err() {
+            super::check::check(&shared, target, &for_apart).expect_err("they may be one");
+        }
+    }
+    assert!(reordered > 100 && wrong > 50, "{reordered} {wrong}");
 }
 
 #[test]

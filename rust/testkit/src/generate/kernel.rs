@@ -17,7 +17,8 @@ pub fn kernel(seed: u64, instructions: u32) -> Program {
     text::parse(&kernel_text(seed, instructions)).unwrap_or_default()
 }
 
-fn kernel_text(seed: u64, instructions: u32) -> String {
+/// The text of [`kernel`]: tile T has the output `hT` in hbm, the only buffers there.
+pub fn kernel_text(seed: u64, instructions: u32) -> String {
     let mut rng = fastrand::Rng::with_seed(seed);
     let mut text = String::new();
     for tile in 0..TILES {

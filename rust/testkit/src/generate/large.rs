@@ -91,6 +91,7 @@ pub fn program(matmuls: usize, layout: Layout, target: &'static Target) -> Progr
                     partition: 0,
                 }),
                 escapes: false,
+                may_alias: false,
             });
             builder.push_alloc(alloc);
             let all = IntervalSet::from_spans(vec![Interval::new(0, bytes)]);

@@ -150,6 +150,7 @@ impl Recipe {
                     partition: buffer.quadrants.start * target.quadrant_partitions,
                 }),
                 escapes: buffer.escapes,
+                may_alias: false,
             });
         }
         let written = self.buffers.iter().map(|buffer| {

@@ -25,7 +25,7 @@ impl<'a> Parser<'a> {
     pub(super) fn alloc(&mut self, is_argument: bool) -> Parsed<()> {
         let name = self.word("a name")?;
         let (mut bank, mut placed, mut space) = (None, true, Space::Psum);
-        let (mut fresh, mut escapes) = (false, false);
+        let (mut fresh, mut escapes, mut may_alias) = (false, false, false);
         let mut ranges = Ranges::default();
         while let Token::Word(word) = self.peek() {
             self.at += 1;
@@ -36,6 +36,7 @@ impl<'a> Parser<'a> {
                 "hbm" => space = Space::Hbm,
                 "fresh" => fresh = true,
                 "escapes" => escapes = true,
+                "aliases" => may_alias = true,
                 _ if self.range(word, &mut ranges)? => {}
                 _ => {
                     self.at -= 1;
@@ -80,6 +81,7 @@ impl<'a> Parser<'a> {
                 partition: partitions.start,
             }),
             escapes,
+            may_alias,
         });
         if !is_argument {
             self.builder.push_alloc(alloc);

@@ -209,6 +209,9 @@ impl Printer<'_> {
         if alloc.escapes {
             text.push_str(" escapes");
         }
+        if alloc.may_alias {
+            text.push_str(" aliases");
+        }
         text
     }
 
