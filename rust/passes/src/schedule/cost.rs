@@ -3,6 +3,8 @@
 //! Engines run side by side, each in its own order. An instruction begins when its engine is free
 //! and everything it waits for is done.
 
+use std::ops::Range;
+
 use pto_ir::{Engine, InstId, Matmul, Program, Target};
 
 use super::graph::{Graph, Node, NodeId, Role};
@@ -167,36 +169,86 @@ pub(super) fn tails(graph: &Graph) -> Vec<u64> {
     tails
 }
 
+/// What one engine has to do in a segment.
+#[derive(Clone, Copy)]
+struct Work {
+    /// The shortest way to an instruction, the first matmul's load of weights included.
+    head: u64,
+    cycles: u64,
+    /// The least cycles of one instruction, and the shortest way behind one.
+    shortest: u64,
+    tail: u64,
+}
+
+impl Work {
+    const NONE: Self = Self {
+        head: u64::MAX,
+        cycles: 0,
+        shortest: u64::MAX,
+        tail: u64::MAX,
+    };
+
+    /// Cycles that the segment takes at least. `loads` are those of other weights than the first.
+    fn bound(&self, loads: u64, fast_weight_load: bool) -> u64 {
+        if self.head == u64::MAX {
+            return 0;
+        }
+        let busy = match fast_weight_load {
+            // From one matmul with new weights to the next is at least a load.
+            true => self.cycles.max(loads + self.shortest),
+            false => self.cycles + loads,
+        };
+        self.head + busy + self.tail
+    }
+}
+
 /// Cycles that no order of the block takes less than: for each segment the longest chain, and for each
-/// engine its work with the shortest way to it and from it. The first matmul of a segment loads its weights.
-pub(super) fn lower_bound(graph: &Graph, tails: &[u64]) -> u64 {
+/// engine its work with the shortest way to it and from it, where each weights are loaded once.
+pub(super) fn lower_bound(graph: &Graph, tails: &[u64], fast_weight_load: bool) -> u64 {
     let mut heads = vec![Ready::default(); graph.nodes.len()];
     let mut bound = 0;
     for segment in &graph.segments {
         let mut chain = 0;
-        let mut engines = [(u64::MAX, 0u64, u64::MAX); ENGINES.len()];
+        let mut engines = [Work::NONE; ENGINES.len()];
         for node in segment.clone() {
             let index = node as usize;
             let Ready { all: head, weights } = heads[index];
-            let cycles = u64::from(graph.nodes[index].cycles);
+            let entry = &graph.nodes[index];
+            let cycles = u64::from(entry.cycles);
             settle(graph, node, head + cycles, &mut heads);
             chain = chain.max(head + tails[index]);
-            // Nothing for other engines: they load nothing.
-            let head = head.max(weights + u64::from(graph.nodes[index].load));
-            if let Role::Engine(engine) = graph.nodes[index].role
-                && let Some(entry) = engines.get_mut(engine as usize)
+            if let Role::Engine(engine) = entry.role
+                && let Some(work) = engines.get_mut(engine as usize)
             {
-                entry.0 = entry.0.min(head);
-                entry.1 += cycles;
-                entry.2 = entry.2.min(tails[index] - cycles);
+                // Other engines than the PE load nothing.
+                work.head = work.head.min(head.max(weights + u64::from(entry.load)));
+                work.cycles += cycles;
+                work.shortest = work.shortest.min(cycles);
+                work.tail = work.tail.min(tails[index] - cycles);
             }
         }
-        let busiest = engines
-            .iter()
-            .filter(|&&(_, work, _)| work > 0)
-            .map(|&(head, work, tail)| head + work + tail)
-            .max();
-        bound += chain.max(busiest.unwrap_or(0));
+        let loads = later_loads(graph, segment.clone());
+        for (engine, work) in ENGINES.iter().zip(engines) {
+            let loads = if *engine == Engine::Pe { loads } else { 0 };
+            chain = chain.max(work.bound(loads, fast_weight_load));
+        }
+        bound += chain;
     }
     bound
+}
+
+/// Cycles of loading each weights of `segment` once, but the ones that take longest, which may be the first.
+fn later_loads(graph: &Graph, segment: Range<NodeId>) -> u64 {
+    let nodes = &graph.nodes[segment.start as usize..segment.end as usize];
+    let is_matmul = |node: &&Node| node.role == Role::Engine(Engine::Pe);
+    let mut loads: Vec<(u32, u32)> = nodes
+        .iter()
+        .filter(is_matmul)
+        .map(|node| (node.weights, node.load))
+        .collect();
+    loads.sort_unstable();
+    // Weights that tiles of several heights use count as the lowest.
+    loads.dedup_by_key(|&mut (weights, _)| weights);
+    let cycles = || loads.iter().map(|&(_, load)| u64::from(load));
+    cycles().sum::<u64>() - cycles().max().unwrap_or(0)
 }

@@ -198,7 +198,7 @@ impl Scheduler {
     fn new(graph: Graph, target: &'static Target) -> Self {
         let tails = cost::tails(&graph);
         Self {
-            bound: cost::lower_bound(&graph, &tails),
+            bound: cost::lower_bound(&graph, &tails, target.fast_weight_load),
             graph,
             target,
             tails,

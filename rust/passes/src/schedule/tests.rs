@@ -97,6 +97,15 @@ fn a_load_moves_before_the_drain_of_another_tile() {
 }
 
 #[test]
+fn the_bound_knows_that_weights_are_loaded() {
+    let source = with_buffers("mm a u0..1 weights w moving x; mm b u0..1 weights v moving y");
+    for (target, cycles) in [("trn2", 128 + 128 + 64), ("trn1", 128 + 64 + 128 + 64)] {
+        let (_, makespans) = scheduled(&parse(&source), target);
+        assert_eq!((makespans[0].after, makespans[0].bound), (cycles, cycles));
+    }
+}
+
+#[test]
 fn what_may_be_one_buffer_keeps_its_order() {
     let source = "alloc a bank 0; alloc b bank 1; alloc w sbuf unplaced b0..512
         alloc x sbuf unplaced; alloc y sbuf unplaced; arg i hbm unplaced; arg o hbm unplaced; arg s sbuf unplaced
