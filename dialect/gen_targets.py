@@ -41,10 +41,8 @@ COLUMNS = [
     ("dmaElementCycles", "dma_element_cycles", "number"),
 ]
 
-# C++ reads a target from #pto.target, which has no aliases, and knows nothing of time.
-RUST_ONLY = ("aliases",) + tuple(source for source, _, _ in COLUMNS if "Cycles" in source) + (
-    "fastWeightLoad",
-)
+# C++ knows nothing of time.
+RUST_ONLY = tuple(source for source, _, _ in COLUMNS if "Cycles" in source) + ("fastWeightLoad",)
 
 HEADER = "// Generated from dialect/Targets.td by dialect/gen_targets.py. Do not edit.\n"
 

@@ -17,10 +17,12 @@
 #include "Roots.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/IR/OperationSupport.h"
 #include "mlir/IR/Threading.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/raw_ostream.h"
+#include <optional>
 
 namespace mlir::pto {
 #define GEN_PASS_DEF_PTOORDERCOLUMNTILES
@@ -252,6 +254,17 @@ struct Schedule
     return options;
   }
 
+  /// A flag of a stock host runs its pass until nothing changes any more: what
+  /// was shuffled stays as it is.
+  void runOnOperation() override {
+    if (shuffleSeed < 0)
+      return RustPass::runOnOperation();
+    if (shuffled && *shuffled == OperationFingerPrint(getOperation()))
+      return markAllAnalysesPreserved();
+    RustPass::runOnOperation();
+    shuffled.emplace(getOperation());
+  }
+
   /// The promise is kept in the program, for later passes and for times of
   /// runs. Where the pass fails, the function is what it was.
   PassResult run(Operation *function, StringRef target,
@@ -271,6 +284,10 @@ struct Schedule
   void count(const bridge::Outcome &outcome) {
     numReordered += outcome.reordered;
   }
+
+private:
+  /// What this pass left when it shuffled last.
+  std::optional<OperationFingerPrint> shuffled;
 };
 
 struct PrintPsum

@@ -120,6 +120,7 @@ static void buildPipeline(OpPassManager &manager,
                           const PipelineOptions &options) {
   manager.addPass(createPTOBufferize());
   ConvertLinalgToPTOOptions convert;
+  convert.target = options.target;
   convert.unroll = options.unroll;
   manager.addPass(createConvertLinalgToPTO(convert));
   PTOAllocPsumOptions place;

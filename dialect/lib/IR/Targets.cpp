@@ -41,6 +41,16 @@ const TargetInfo *mlir::pto::getTargetInfo(TargetKind kind) {
   return index < std::size(targetTable) ? &targetTable[index] : nullptr;
 }
 
+const TargetInfo *mlir::pto::findTarget(StringRef name) {
+  auto *found = llvm::find_if(targetTable, [&](const TargetInfo &target) {
+    return name == target.name ||
+           llvm::any_of(target.aliases, [&](const char *alias) {
+             return alias && name == alias;
+           });
+  });
+  return found == std::end(targetTable) ? nullptr : found;
+}
+
 /// Adds to `sum`'s row tiles, which are ascending, those of `other`.
 static void mergeRowTiles(TargetInfo &sum, const TargetInfo &other) {
   SmallVector<unsigned> tiles;

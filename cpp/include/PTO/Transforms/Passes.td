@@ -54,6 +54,7 @@ def ConvertLinalgToPTO : Pass<"convert-linalg-to-pto"> {
     a remark why.
   }];
   let options = [
+    PTO_TargetOption<>,
     Option<"unroll", "unroll", "bool", /*default=*/"false",
            "Straight-line code instead of loops over tiles">,
     Option<"tileM", "tile-m", "unsigned", /*default=*/"0",

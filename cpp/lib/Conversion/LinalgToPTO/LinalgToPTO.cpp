@@ -144,7 +144,14 @@ struct ConvertLinalgToPTO
   using ConvertLinalgToPTOBase::ConvertLinalgToPTOBase;
 
   LogicalResult initialize(MLIRContext *context) override {
-    const TargetInfo &any = getUnionOfTargets();
+    chosen = target.empty() ? nullptr : findTarget(target);
+    if (!target.empty() && !chosen)
+      return emitError(UnknownLoc::get(context))
+             << getArgument()
+             << ": expected a target with a matrix engine, one of `trn1`, "
+                "`trn2`, `trn3` or `nogroup`, found `"
+             << target << "` [pto:target]";
+    const TargetInfo &any = chosen ? *chosen : getUnionOfTargets();
     auto check = [&](StringRef name, unsigned value, unsigned limit) {
       if (value <= limit)
         return success();
@@ -170,6 +177,9 @@ struct ConvertLinalgToPTO
   }
 
 private:
+  /// The target of the option; null leaves the choice to the module.
+  const TargetInfo *chosen = nullptr;
+
   std::vector<Task> findTasks() {
     std::vector<Task> tasks;
     auto &aliases = getAnalysis<AliasAnalysis>();
@@ -186,7 +196,7 @@ private:
   }
 
   Tiling getTiling(Operation *op) const {
-    const TargetInfo &target = getEffectiveTarget(op);
+    const TargetInfo &target = chosen ? *chosen : getEffectiveTarget(op);
     auto choose = [](unsigned option, unsigned limit) -> int64_t {
       return option == 0 ? limit : option;
     };

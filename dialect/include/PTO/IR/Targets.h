@@ -14,6 +14,7 @@
 
 #include "PTO/IR/PTOAttributes.h"
 #include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/StringRef.h"
 
 namespace mlir {
 class Operation;
@@ -25,6 +26,8 @@ namespace mlir::pto {
 /// in the names or there.
 struct TargetInfo {
   const char *name;
+  /// Other names in options; unused entries at the end are null.
+  const char *aliases[4];
   unsigned archLevel;
   unsigned partitions;
   unsigned quadrantPartitions;
@@ -60,6 +63,9 @@ struct TargetInfo {
 
 /// The numbers of `kind`; null for the tile ISA, which is no PE machine.
 const TargetInfo *getTargetInfo(TargetKind kind);
+
+/// The target called `name`, which may be an alias; null if there is none.
+const TargetInfo *findTarget(llvm::StringRef name);
 
 /// A target that accepts whatever some target accepts: each limit is the
 /// largest of the table.
