@@ -82,6 +82,16 @@ impl Diag {
         self
     }
 
+    /// This diagnostic, of which each site is what `locate` makes of it.
+    #[must_use]
+    pub fn located(mut self, locate: impl Fn(Site) -> Site) -> Self {
+        self.site = locate(self.site);
+        for (site, _) in &mut self.notes {
+            *site = locate(*site);
+        }
+        self
+    }
+
     /// The sentence as printed: with the tag in brackets at its end, remarks without.
     pub fn text(&self) -> String {
         match self.severity {

@@ -5,6 +5,8 @@
 //! an access is the tile, the operand that names it, and what happens to it. Blocks, regions and
 //! ids are those of a [`Program`](crate::Program).
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use crate::diag::Diag;
 use crate::ids::{AllocId, BlockId, InstId, RegionId};
 use crate::program::{Block, Region, RegionKind};
@@ -197,6 +199,37 @@ impl TileProgram {
         insts.insert(place.unwrap_or(insts.len()), id);
     }
 
+    /// The program with `zeros` in it: entries after the existing ones, in the order given. Each
+    /// fills its tile as operand 0.
+    pub fn with_zeros(&self, zeros: &[TileZero]) -> Self {
+        let mut result = self.clone();
+        let mut before: BTreeMap<InstId, Vec<InstId>> = BTreeMap::new();
+        for zero in zeros {
+            let id = InstId::new(result.insts.len());
+            result.insts.push(TileInst {
+                block: self.inst(zero.before).block,
+                op: TileOp::Other,
+                uses: vec![TileUse {
+                    operand: 0,
+                    tile: zero.tile,
+                    access: TileAccess::Fill,
+                    is_direct: true,
+                }],
+            });
+            before.entry(zero.before).or_default().push(id);
+        }
+        let changed: BTreeSet<BlockId> = before.keys().map(|&id| self.inst(id).block).collect();
+        for block in changed {
+            let mut insts = Vec::new();
+            for &inst in &self.blocks[block.index()].insts {
+                insts.extend(before.remove(&inst).into_iter().flatten());
+                insts.push(inst);
+            }
+            result.blocks[block.index()].insts = insts;
+        }
+        result
+    }
+
     fn insert_first(&mut self, block: BlockId, op: TileOp) {
         match self.blocks[block.index()].insts.first() {
             Some(&first) => self.insert_before(first, op, Vec::new()),
@@ -271,9 +304,21 @@ pub struct TileCopy {
     pub to: TilePlace,
 }
 
+/// A tile that is filled with zeros, right before an instruction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TileZero {
+    /// The instruction it stands before.
+    pub before: InstId,
+    /// Overwritten.
+    pub tile: AllocId,
+}
+
 /// Everything one run of a pass wants changed in one function on tiles.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TilePlan {
+    /// Tiles that are filled with zeros. They come first: before the same instruction, copies stand
+    /// after them.
+    pub zeros: Vec<TileZero>,
     /// New tiles: each as the one named, allocated where that one is.
     pub new_tiles: Vec<AllocId>,
     /// Operands that name another tile.
@@ -291,7 +336,8 @@ pub struct TilePlan {
 impl TilePlan {
     /// Whether applying it would change nothing.
     pub fn is_empty(&self) -> bool {
-        self.new_tiles.is_empty()
+        self.zeros.is_empty()
+            && self.new_tiles.is_empty()
             && self.rewires.is_empty()
             && self.heads.is_empty()
             && self.copies.is_empty()
@@ -299,7 +345,7 @@ impl TilePlan {
 
     /// The program as it will be: the same ids, what is new after the existing entries.
     pub fn applied_to(&self, program: &TileProgram) -> TileProgram {
-        let mut result = program.clone();
+        let mut result = program.with_zeros(&self.zeros);
         let first = result.tiles.len();
         for &kind in &self.new_tiles {
             result.tiles.push(*program.tile(kind));

@@ -71,6 +71,7 @@ fn legalize(
     Ok(ffi::Outcome {
         changed: !plan.is_empty(),
         messages: messages.into_iter().map(Into::into).collect(),
+        memsets: plan.zeros.len() as u64,
         heads: plan.heads.len() as u64,
         tiles: plan.new_tiles.len() as u64,
         copies: plan.copies.len() as u64,

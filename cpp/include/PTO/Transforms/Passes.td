@@ -131,7 +131,8 @@ def PTOLegalizeAcc : PTO_Pass<"pto-legalize-acc"> {
 
     For the target tile: gives matmuls that accumulate in place a destination of
     their own, and takes the accumulator from those onto a tile that holds
-    nothing. Tiles and copies are added where one register is not enough.
+    nothing. Tiles and copies are added where one register is not enough, and
+    zeros where a loop may begin a sum and goes on with it.
   }];
   let options = [
     PTO_TargetOption<"trn1, trn2, trn3, nogroup or tile">,

@@ -33,7 +33,7 @@ use rustc_hash::FxHashMap;
 
 use crate::accessors;
 use crate::diag::Message;
-use crate::handle::{Key, Op, Value, string_ref};
+use crate::handle::{self, Key, Op, Value, string_ref};
 use crate::read::{CELL_BYTES, INSERTED_MARK, Reading};
 use check::check;
 use predicates::Made;
@@ -68,6 +68,48 @@ pub(crate) fn apply(plan: &Plan, reading: Reading) -> Result<(), Message> {
     }
     editor.place(plan);
     Ok(())
+}
+
+/// The zero of `element`, a builtin type without a sign, as a constant of `function`.
+fn zero(function: Op, element: handle::Type) -> Result<Value> {
+    // SAFETY: the context outlives this call, and the type its context.
+    let (context, r#type) = unsafe {
+        (
+            ContextRef::from_raw(function.context()),
+            Type::from_raw(element.raw()),
+        )
+    };
+    // SAFETY: as above.
+    let context = unsafe { context.to_ref() };
+    let value: Attribute<'_> = match r#type.is_float() {
+        true => FloatAttribute::new(context, r#type, 0.0).into(),
+        false => IntegerAttribute::new(r#type, 0).into(),
+    };
+    constant(function, r#type, value)
+}
+
+/// A constant at the start of `function`.
+fn constant(function: Op, r#type: Type<'_>, value: Attribute<'_>) -> Result<Value> {
+    // SAFETY: the function, its context and its first block outlive this call.
+    let (context, entry, location) = unsafe {
+        (
+            ContextRef::from_raw(function.context()),
+            function
+                .first_block(0)
+                .map(|block| BlockRef::from_raw(block.raw())),
+            Location::from_raw(function.location().raw()),
+        )
+    };
+    // SAFETY: as above.
+    let context = unsafe { context.to_ref() };
+    let entry = entry.context("the body is missing")?;
+    let constant = OperationBuilder::new("arith.constant", location)
+        .add_attributes(&[(Identifier::new(context, "value"), value)])
+        .add_results(&[r#type])
+        .build()?;
+    let constant = entry.insert_operation(0, constant);
+    // SAFETY: the constant was just put into the function.
+    Ok(unsafe { Op::from_raw(constant.to_raw()) }.result(0))
 }
 
 struct Editor {
@@ -181,47 +223,9 @@ impl Editor {
         if let Some(&known) = self.zeros.get(&element.key()) {
             return Ok(known);
         }
-        // SAFETY: the context outlives this call, and the type its context.
-        let (context, r#type) = unsafe {
-            (
-                ContextRef::from_raw(self.reading.function.context()),
-                Type::from_raw(element.raw()),
-            )
-        };
-        // SAFETY: as above.
-        let context = unsafe { context.to_ref() };
-        let value: Attribute<'_> = match r#type.is_float() {
-            true => FloatAttribute::new(context, r#type, 0.0).into(),
-            false => IntegerAttribute::new(r#type, 0).into(),
-        };
-        let zero = self.constant(r#type, value)?;
+        let zero = zero(self.reading.function, element)?;
         self.zeros.insert(element.key(), zero);
         Ok(zero)
-    }
-
-    /// A constant at the start of the function.
-    fn constant(&self, r#type: Type<'_>, value: Attribute<'_>) -> Result<Value> {
-        let function = self.reading.function;
-        // SAFETY: the function, its context and its first block outlive this call.
-        let (context, entry, location) = unsafe {
-            (
-                ContextRef::from_raw(function.context()),
-                function
-                    .first_block(0)
-                    .map(|block| BlockRef::from_raw(block.raw())),
-                Location::from_raw(function.location().raw()),
-            )
-        };
-        // SAFETY: as above.
-        let context = unsafe { context.to_ref() };
-        let entry = entry.context("the body is missing")?;
-        let constant = OperationBuilder::new("arith.constant", location)
-            .add_attributes(&[(Identifier::new(context, "value"), value)])
-            .add_results(&[r#type])
-            .build()?;
-        let constant = entry.insert_operation(0, constant);
-        // SAFETY: the constant was just put into the function.
-        Ok(unsafe { Op::from_raw(constant.to_raw()) }.result(0))
     }
 
     /// A view of `partitions` x `bytes` of `alloc`, right before `before`.

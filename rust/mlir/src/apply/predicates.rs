@@ -9,7 +9,9 @@ use melior::ContextRef;
 use melior::ir::attribute::IntegerAttribute;
 use melior::ir::operation::OperationBuilder;
 use melior::ir::r#type::IntegerType;
-use melior::ir::{Attribute, Identifier, Location, Type, TypeLike, Value as MeliorValue, ValueLike};
+use melior::ir::{
+    Attribute, Identifier, Location, Type, TypeLike, Value as MeliorValue, ValueLike,
+};
 use mlir_sys::{
     MlirOperation, mlirBlockInsertOwnedOperationBefore, mlirOperationClone,
     mlirOperationSetLocation, mlirOperationSetOperand, mlirUnitAttrGet,
@@ -17,7 +19,7 @@ use mlir_sys::{
 use pto_ir::{InstId, NewPredicate, Plan, Turn};
 use rustc_hash::FxHashMap;
 
-use super::{Editor, erase};
+use super::{Editor, constant, erase};
 use crate::accessors::{self, PtoBound};
 use crate::handle::{Key, Op, Value};
 use crate::read::INSERTED_MARK;
@@ -141,9 +143,9 @@ impl Editor {
             return Ok(known);
         }
         let value = IntegerAttribute::new(r#type, bound.constant);
-        let constant = self.constant(r#type, value.into())?;
-        self.made.constants.insert(key, constant);
-        Ok(constant)
+        let made = constant(self.reading.function, r#type, value.into())?;
+        self.made.constants.insert(key, made);
+        Ok(made)
     }
 
     /// Adds an operation before what was first in the body of a loop.

@@ -1,17 +1,21 @@
 //! From a [`TilePlan`] to edits of the operation that was read.
 //!
-//! New tiles and copies are added, operands name other tiles, accumulators are dropped. Nothing of
-//! it can fail once every operation that loses its accumulator is known to have one.
+//! New tiles, zeros and copies are added, operands name other tiles, accumulators are dropped.
+//! Nothing of it can fail once every operation that loses its accumulator is known to have one.
 
+use anyhow::Result;
 use melior::ir::operation::OperationBuilder;
 use melior::ir::{BlockLike, BlockRef, Location, OperationRef};
-use mlir_sys::mlirOperationSetOperand;
+use mlir_sys::{
+    mlirIntegerTypeGet, mlirIntegerTypeGetWidth, mlirOperationSetOperand, mlirTypeIsAInteger,
+};
 use pto_ir::tile::{TileCopy, TilePlace, TilePlan};
+use rustc_hash::FxHashMap;
 
-use super::INTERNAL;
+use super::{INTERNAL, zero};
 use crate::accessors::{self, tile_use};
 use crate::diag::Message;
-use crate::handle::{Op, Value};
+use crate::handle::{Key, Op, Type, Value};
 use crate::read::tile::TileReading;
 
 /// Copies a tile to another one.
@@ -42,6 +46,9 @@ pub(crate) fn apply(plan: &TilePlan, reading: &TileReading) -> Result<(), Messag
         TilePlace::Tile(tile) => reading.value(tile),
         TilePlace::New(index) => new_tiles[index as usize],
     };
+    insert_zeros(plan, reading).map_err(|error| {
+        Message::error(INTERNAL, reading.function.location(), &error.to_string())
+    })?;
     for copy in &plan.copies {
         insert_copy(reading.op(copy.before), copy, value)?;
     }
@@ -56,6 +63,40 @@ pub(crate) fn apply(plan: &TilePlan, reading: &TileReading) -> Result<(), Messag
         // SAFETY: it is live and accumulates, as was checked above. The old handle is not used
         // again: nothing follows, and each head is there once.
         unsafe { accessors::ptoTileOpDropAccumulator(reading.op(head).raw()) };
+    }
+    Ok(())
+}
+
+/// Fills tiles with zeros: of f32, or of the signless integer as wide as the element.
+fn insert_zeros(plan: &TilePlan, reading: &TileReading) -> Result<()> {
+    let function = reading.function;
+    let mut known: FxHashMap<Key, Value> = FxHashMap::default();
+    for planned in &plan.zeros {
+        let tile = reading.value(planned.tile);
+        let element = tile.r#type().element();
+        let value = match known.get(&element.key()) {
+            Some(&value) => value,
+            None => {
+                // SAFETY: the element type is live, and so is its context.
+                let constant_type = unsafe {
+                    match mlirTypeIsAInteger(element.raw()) {
+                        true => {
+                            let width = mlirIntegerTypeGetWidth(element.raw());
+                            Type::from_raw(mlirIntegerTypeGet(function.context(), width))
+                        }
+                        false => element,
+                    }
+                };
+                let value = zero(function, constant_type)?;
+                known.insert(element.key(), value);
+                value
+            }
+        };
+        // SAFETY: all three are live, and the zero stands at the start of the function.
+        unsafe {
+            let before = reading.op(planned.before).raw();
+            accessors::ptoMemsetCreateBefore(before, value.raw(), tile.raw(), false);
+        }
     }
     Ok(())
 }

@@ -24,9 +24,10 @@ struct Held {
 
 type Verdict = Result<(), (Site, &'static str)>;
 
-/// Whether `plan` makes `program` right.
-pub(super) fn check(program: &TileProgram, plan: &TilePlan) -> Result<(), Vec<Diag>> {
-    Checker::new(program, plan)
+/// Whether `plan` makes `program` right, of which the instructions from number `given` on fill with
+/// zeros what holds nothing.
+pub(super) fn check(program: &TileProgram, given: usize, plan: &TilePlan) -> Result<(), Vec<Diag>> {
+    Checker::new(program, given, plan)
         .and_then(Checker::run)
         .map_err(|(site, reason)| {
             let message = format!("the registers contradict the proof: {reason}");
@@ -36,6 +37,8 @@ pub(super) fn check(program: &TileProgram, plan: &TilePlan) -> Result<(), Vec<Di
 
 struct Checker<'a> {
     program: &'a TileProgram,
+    /// From this number on, instructions fill with zeros.
+    given: usize,
     plan: &'a TilePlan,
     facts: Facts<'a>,
     rewires: FxHashMap<(InstId, u32), TilePlace>,
@@ -48,7 +51,11 @@ struct Checker<'a> {
 }
 
 impl<'a> Checker<'a> {
-    fn new(program: &'a TileProgram, plan: &'a TilePlan) -> Result<Self, (Site, &'static str)> {
+    fn new(
+        program: &'a TileProgram,
+        given: usize,
+        plan: &'a TilePlan,
+    ) -> Result<Self, (Site, &'static str)> {
         let mut rewires = FxHashMap::default();
         for rewire in &plan.rewires {
             let key = (rewire.inst, rewire.operand);
@@ -70,6 +77,7 @@ impl<'a> Checker<'a> {
         };
         Ok(Self {
             program,
+            given,
             plan,
             facts: Facts::new(program),
             rewires,
@@ -159,6 +167,11 @@ impl<'a> Checker<'a> {
     fn execute(&mut self, inst: InstId) -> Verdict {
         let entry = self.program.inst(inst);
         let fail = |reason| Err((Site::Inst(inst), reason));
+        let is_first =
+            |operand: &TileUse| self.held[operand.tile.index()].written == Written::Never;
+        if inst.index() >= self.given && !entry.uses.iter().all(is_first) {
+            return fail("zeros overwrite a value");
+        }
         let in_place = entry.in_place();
         if let Some(tile) = in_place {
             let begins = self.held[tile.index()].written == Written::Never;
@@ -268,21 +281,21 @@ mod tests {
         let program = builder.finish();
         let plan = crate::legalize_tile::tests::build::plan(&program).expect("a plan");
         assert_eq!((plan.rewires.len(), plan.heads.len()), (2, 1));
-        assert_eq!(check(&program, &plan), Ok(()));
+        assert_eq!(check(&program, program.insts.len(), &plan), Ok(()));
         for skipped in 0..plan.rewires.len() {
             let mut broken = plan.clone();
             broken.rewires.remove(skipped);
             assert!(
-                check(&program, &broken).is_err(),
+                check(&program, program.insts.len(), &broken).is_err(),
                 "without rewire {skipped}"
             );
         }
         let mut broken = plan.clone();
         broken.heads.clear();
-        assert!(check(&program, &broken).is_err());
+        assert!(check(&program, program.insts.len(), &broken).is_err());
         let mut broken = plan.clone();
         broken.heads.push(plan.rewires[1].inst);
-        assert!(check(&program, &broken).is_err());
+        assert!(check(&program, program.insts.len(), &broken).is_err());
         let mut broken = plan.clone();
         broken.rewires.push(TileRewire {
             inst: InstId::new(4),
@@ -290,9 +303,24 @@ mod tests {
             to: TilePlace::New(0),
         });
         assert!(
-            check(&program, &broken).is_err(),
+            check(&program, program.insts.len(), &broken).is_err(),
             "a read of the other register"
         );
-        assert!(check(&program, &TilePlan::default()).is_err());
+        assert!(check(&program, program.insts.len(), &TilePlan::default()).is_err());
+    }
+
+    #[test]
+    fn zeros_overwrite_nothing() {
+        let mut builder = Builder::new();
+        let tile = builder.alloc();
+        let first = builder.read(tile);
+        let writer = builder.overwrite(tile);
+        let last = builder.read(tile);
+        let program = builder.finish();
+        for (before, is_right) in [(first, true), (writer, true), (last, false)] {
+            let zeroed = program.with_zeros(&[pto_ir::tile::TileZero { before, tile }]);
+            let found = check(&zeroed, program.insts.len(), &TilePlan::default());
+            assert_eq!(found.is_ok(), is_right, "{found:?}");
+        }
     }
 }

@@ -148,6 +148,11 @@ impl<'a> Flow<'a> {
         self.entries[place].unwrap_or(State::VALUE)
     }
 
+    /// The number of `block` among those that touch the tile.
+    pub(super) fn place(&self, block: BlockId) -> Option<usize> {
+        self.places.get(&block).copied()
+    }
+
     /// The state after `inst`, from the one before it.
     pub(super) fn step(&self, inst: InstId, state: State) -> State {
         self.effect(inst).after(state)

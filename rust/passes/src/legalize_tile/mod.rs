@@ -34,19 +34,21 @@
 //! 1. [`touches`]: per tile, the entries of each block that touch it.
 //! 2. [`flow`]: what a tile holds before each of them. An accumulation in place onto nothing begins
 //!    its group: it loses its accumulator.
-//! 3. [`versions`]: per tile and block the line of its values, and the register of each. In a group
+//! 3. [`zeros`]: where one would begin on some paths and go on on others, zeros before it.
+//! 4. [`versions`]: per tile and block the line of its values, and the register of each. In a group
 //!    home and one new register take turns: C dies where D is made. Where two pinned values are an
 //!    odd number of accumulations apart a second new register helps, or, one apart, a copy.
-//! 4. [`registers`]: how many registers hold a value at once, and how many bytes.
-//! 5. [`check`]: the proof.
+//! 5. [`registers`]: how many registers hold a value at once, and how many bytes.
+//! 6. [`check`]: the proof.
 //!
 //! A block begins and ends with every value at home that lives around it, and so does an operation
-//! with regions. Loops need nothing else: the body is a block.
+//! with regions. With zeros before them loops need nothing else: the body is a block.
 //!
 //! # Invariants
 //!
 //! 1. Every read names a register that holds its location's value; no matmul writes a register it
-//!    reads; what loses its accumulator begins on every path (checked: [`check`], always).
+//!    reads; what loses its accumulator begins on every path, and zeros overwrite nothing (checked:
+//!    [`check`], always).
 //! 2. The result is input that changes nothing (property test).
 //! 3. A function that accumulates nowhere in place is left alone, whatever else it does (structural).
 //! 4. Nothing depends on the order of a hash map (structural: maps are only looked up, or sorted).
@@ -59,7 +61,7 @@
 //!
 //! Errors: `pto:control-flow`, `pto:interior-post`, `pto:view`, `pto:dynamic-access`,
 //! `pto:tile-masks`, `pto:tile-m-layout`, `pto:tile-no-register`, `pto:tile-core-capacity`. Remarks:
-//! `pto.acc-begin`, `pto.acc-alternate`, `pto.acc-copy`.
+//! `pto.acc-begin`, `pto.acc-alternate`, `pto.acc-copy`, `pto.acc-memset`.
 //!
 //! # Left out
 //!
@@ -75,15 +77,19 @@ mod report;
 mod tests;
 mod touches;
 mod versions;
+mod zeros;
 
 use pto_ir::tile::{TileAccess, TileOrigin, TilePlace, TilePlan, TileProgram};
-use pto_ir::tile::{TileCopy, TileRewire};
+use pto_ir::tile::{TileCopy, TileRewire, TileZero};
 use pto_ir::{AllocId, Diag, Site};
 
 use flow::{Flow, Holds};
 use registers::Room;
 use touches::{BlockTouches, Touches};
 use versions::{Ends, Moves};
+
+/// What notes at a tile say.
+const MADE: &str = "the tile is made here";
 
 /// The options of the pass.
 #[derive(Clone, Copy, Debug)]
@@ -107,16 +113,46 @@ pub fn plan(program: &TileProgram, options: &Options) -> Result<TilePlan, Vec<Di
     if !locations.is_empty() {
         refuse_unknown(program)?;
     }
-    let touches = Touches::new(program);
+    let (zeros, zeroed, touches) = zeros::place(program, &locations);
+    let given = program.insts.len();
+    let plan = assign_registers(&zeroed, given, &touches, &locations, options);
+    // What the zeros cause is said of the instruction that they stand before.
+    let locate = |site| match site {
+        Site::Inst(inst) if inst.index() >= given => Site::Inst(zeros[inst.index() - given].before),
+        other => other,
+    };
+    match plan {
+        Ok(mut plan) => {
+            if options.remarks {
+                plan.diags.splice(0..0, explain_zeros(&zeros));
+            }
+            Ok(TilePlan { zeros, ..plan })
+        }
+        Err(errors) => Err(errors
+            .into_iter()
+            .map(|error| error.located(locate))
+            .collect()),
+    }
+}
+
+/// The plan of `program`, of which the instructions from number `given` on fill with zeros.
+fn assign_registers(
+    program: &TileProgram,
+    given: usize,
+    touches: &Touches,
+    locations: &[AllocId],
+    options: &Options,
+) -> Result<TilePlan, Vec<Diag>> {
     let mut solver = Solver {
         program,
-        touches: &touches,
+        given,
+        touches,
         options,
         plan: TilePlan::default(),
         groups: Vec::new(),
         errors: Vec::new(),
     };
-    for &tile in &locations {
+    for &tile in locations {
         solver.location(tile);
     }
     if !solver.errors.is_empty() {
@@ -125,9 +161,9 @@ pub fn plan(program: &TileProgram, options: &Options) -> Result<TilePlan, Vec<Di
     let Solver {
         mut plan, groups, ..
     } = solver;
-    let need = registers::check_room(program, &touches, &plan, options.room)?;
-    check::check(program, &plan)?;
-    if options.report && !plan.is_empty() {
+    let need = registers::check_room(program, touches, &plan, options.room)?;
+    check::check(program, given, &plan)?;
+    if options.report && (!plan.is_empty() || program.insts.len() > given) {
         plan.report = report::text(program, &groups, need);
     }
     Ok(plan)
@@ -178,8 +214,21 @@ struct Group {
     copies: usize,
 }
 
+/// Says where zeros stand.
+fn explain_zeros(zeros: &[TileZero]) -> Vec<Diag> {
+    let explain = |zero: &TileZero| {
+        let message = "zeros before this: a sum that adds to the tile later begins here on some \
+                       paths and goes on with it on others";
+        let remark = Diag::remark("pto.acc-memset", Site::Inst(zero.before), message);
+        remark.with_note(Site::Alloc(zero.tile), MADE)
+    };
+    zeros.iter().map(explain).collect()
+}
+
 struct Solver<'a> {
     program: &'a TileProgram,
+    /// From this number on, instructions fill with zeros.
+    given: usize,
     touches: &'a Touches,
     options: &'a Options,
     plan: TilePlan,
@@ -189,7 +238,7 @@ struct Solver<'a> {
 
 impl Solver<'_> {
     fn location(&mut self, tile: AllocId) {
-        if let Some(error) = mixed_masks(self.program, self.touches, tile) {
+        if let Some(error) = mixed_masks(self.program, self.given, self.touches, tile) {
             self.errors.push(error);
             return;
         }
@@ -273,13 +322,12 @@ impl Solver<'_> {
     }
 
     fn explain(&mut self, tile: AllocId, moves: &Moves) {
-        let made = "the tile is made here";
         for &head in &moves.heads {
             let message = "begins a group: the tile holds nothing yet, so there is no accumulator";
             let remark = Diag::remark("pto.acc-begin", Site::Inst(head), message);
             self.plan
                 .diags
-                .push(remark.with_note(Site::Alloc(tile), made));
+                .push(remark.with_note(Site::Alloc(tile), MADE));
         }
         for &copy in &moves.copies {
             let message = "copies the accumulator first: its value comes from and goes to one \
@@ -288,18 +336,25 @@ impl Solver<'_> {
             let remark = Diag::remark("pto.acc-copy", Site::Inst(copy), message);
             self.plan
                 .diags
-                .push(remark.with_note(Site::Alloc(tile), made));
+                .push(remark.with_note(Site::Alloc(tile), MADE));
         }
     }
 }
 
 /// A register holds a value on the elements that the writing instruction names, so a location that
-/// moves between registers needs all its writes to name the same ones.
-fn mixed_masks(program: &TileProgram, touches: &Touches, tile: AllocId) -> Option<Diag> {
+/// moves between registers needs all its writes to name the same ones. Zeros where nothing was, which
+/// instructions from number `given` on write, are no value that an element could miss.
+fn mixed_masks(
+    program: &TileProgram,
+    given: usize,
+    touches: &Touches,
+    tile: AllocId,
+) -> Option<Diag> {
     const ALL: u8 = 0b1111;
     let argument = program.tile(tile).origin == TileOrigin::Argument;
     let mut first = argument.then_some((ALL, Site::Alloc(tile)));
-    for inst in touches.of(tile).iter().flat_map(|block| &block.insts) {
+    let insts = touches.of(tile).iter().flat_map(|block| &block.insts);
+    for inst in insts.filter(|inst| inst.index() < given) {
         let entry = program.inst(*inst);
         for operand in entry.uses.iter().filter(|operand| operand.tile == tile) {
             let mask = match operand.access {

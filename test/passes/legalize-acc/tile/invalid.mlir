@@ -5,15 +5,16 @@
 !b = memref<64x32xf16, #pto.mem<cube_n8>>
 !c = memref<16x32xf32, #pto.mem<cube_m16>>
 
-func.func @first_iteration(%a: !a, %b: !b, %n: index) {
-  %c0 = arith.constant 0 : index
-  %c1 = arith.constant 1 : index
+// The block that makes the tile is one of several: there is no place in a line that all paths pass.
+func.func @first_iteration(%a: !a, %b: !b, %n: i1) {
   // expected-note @+1 {{the tile is made here}}
   %c = pto.tile_alloc : !c
-  scf.for %i = %c0 to %n step %c1 {
-    // expected-error @+1 {{expected a tile that holds a value here, or nothing, found one that is written on some paths only, or in part; write it before, with a matmul that does not accumulate or with zeros [pto:control-flow]}}
-    pto.tmatmul_acc ins(%c, %a, %b : !c, !a, !b) outs(%c : !c)
-  }
+  cf.br ^again
+^again:
+  // expected-error @+1 {{expected a tile that holds a value here, or nothing, found one that is written on some paths only, or in part; write it before, with a matmul that does not accumulate or with zeros [pto:control-flow]}}
+  pto.tmatmul_acc ins(%c, %a, %b : !c, !a, !b) outs(%c : !c)
+  cf.cond_br %n, ^again, ^end
+^end:
   return
 }
 
