@@ -1,11 +1,35 @@
 //! What the pictures of a run have in common: instructions as text, flags in words.
 
 use pto_ir::{AccFlags, Interval};
+use pto_machine::code::Platform;
 use pto_machine::report::SiteId;
 use pto_machine::trace::{Event, Trace, ZeroRegion};
 use rustc_hash::FxHashMap;
 
 use crate::handle::{Op, Printer};
+
+/// The machine of a run, and what its time counts.
+pub(super) struct Axis {
+    /// The name of the target.
+    pub(super) target: &'static str,
+    /// Whether time is cycles. The tile ISA has none: there it is the number of the instruction.
+    pub(super) is_timed: bool,
+}
+
+impl Axis {
+    pub(super) const fn of(platform: Platform) -> Self {
+        match platform {
+            Platform::Pe(target) => Self {
+                target: target.name,
+                is_timed: true,
+            },
+            Platform::Tile => Self {
+                target: "tile",
+                is_timed: false,
+            },
+        }
+    }
+}
 
 /// An instruction of the program, as its source has it.
 pub(super) struct Text {

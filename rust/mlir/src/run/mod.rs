@@ -110,8 +110,12 @@ impl Session<'_> {
         for report in &result.reports {
             outcome.add(self, report);
         }
-        if let Some(trace) = trace {
-            self.show(&trace, platform, outcome)?;
+        if let Some(mut trace) = trace {
+            let axis = looking::Axis::of(platform);
+            if !axis.is_timed {
+                trace.number_events();
+            }
+            self.show(&trace, &axis, outcome)?;
         }
         self.finish(*entry, &result, outcome)
     }
@@ -120,7 +124,7 @@ impl Session<'_> {
     fn show(
         &self,
         trace: &Trace,
-        platform: Platform,
+        axis: &looking::Axis,
         outcome: &mut Outcome,
     ) -> Result<(), Box<Report>> {
         let texts = looking::Texts::new(self.module, &self.decoded.sites, trace);
@@ -131,12 +135,12 @@ impl Session<'_> {
             })
         };
         if let Some(file) = &self.options.trace {
-            write(file, trace::chrome(trace, platform, &texts))?;
+            write(file, trace::chrome(trace, &texts, axis))?;
         }
         if let Some(file) = &self.options.timeline {
             write(
                 file,
-                timeline::page(trace, platform, &texts, &self.options.file),
+                timeline::page(trace, &texts, axis, &self.options.file),
             )?;
         }
         if trace.left_out > 0 {

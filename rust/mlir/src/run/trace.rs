@@ -1,6 +1,7 @@
 //! `--trace`: the run as Chrome trace events, which Perfetto opens.
 //!
-//! Engines are the threads of one process, banks those of another. A microsecond is one cycle. A
+//! Engines are the threads of one process, banks those of another. A microsecond is one cycle; on the
+//! tile ISA, which has no times, one instruction. A
 //! slice of an engine is one execution of an instruction; an arrow leads from what it waits for.
 //! Slices of a bank are accumulation groups from their first write to the last use of their sum, and
 //! inside them the time in which they are open; and other data, from the write to its last use.
@@ -10,11 +11,10 @@
 use std::collections::BTreeMap;
 
 use pto_ir::{Engine, Severity};
-use pto_machine::code::Platform;
 use pto_machine::trace::{CellState, Event, Span, Trace};
 use serde_json::{Value, json};
 
-use super::looking::{Texts, closed, decoded};
+use super::looking::{Axis, Texts, closed, decoded};
 
 /// The process of the engines.
 const ENGINES: u32 = 1;
@@ -24,7 +24,7 @@ const BANKS: u32 = 2;
 const LANES: u32 = 1000;
 
 /// The trace as one JSON object.
-pub(super) fn chrome(trace: &Trace, platform: Platform, texts: &Texts) -> String {
+pub(super) fn chrome(trace: &Trace, texts: &Texts, axis: &Axis) -> String {
     let mut list = List::default();
     for (engine, name) in Engine::ALL.map(|engine| (engine, engine.name())) {
         if trace.events.iter().any(|event| event.engine == engine) {
@@ -42,7 +42,7 @@ pub(super) fn chrome(trace: &Trace, platform: Platform, texts: &Texts) -> String
         bank_slices(&mut list, trace);
         counters(&mut list, trace);
     }
-    list.finish(trace, platform)
+    list.finish(trace, axis)
 }
 
 /// Trace events by the time they are to be listed at.
@@ -90,14 +90,18 @@ impl List {
         self.push(to.start, finish);
     }
 
-    fn finish(mut self, trace: &Trace, platform: Platform) -> String {
+    fn finish(mut self, trace: &Trace, axis: &Axis) -> String {
         // Stable: a slice comes before the arrows at its beginning, and before slices inside it.
         self.events.sort_by_key(|&(time, _)| time);
         let events = self.events.into_iter().map(|(_, event)| event);
         let lines: Vec<String> = self.metadata.into_iter().chain(events).collect();
+        let unit = match axis.is_timed {
+            true => "1 us is 1 cycle",
+            false => "1 us is 1 instruction",
+        };
         let about = json!({
-            "tool": "pto-run", "target": platform.name(), "unit": "1 us is 1 cycle",
-            "cycles": trace.cycles(), "instructions": trace.events.len(), "left_out": trace.left_out,
+            "tool": "pto-run", "target": axis.target, "unit": unit,
+            "cycles": if axis.is_timed { trace.cycles() } else { 0 }, "instructions": trace.events.len(), "left_out": trace.left_out,
         });
         format!(
             "{{\"displayTimeUnit\":\"ns\",\"otherData\":{about},\"traceEvents\":[\n{}\n]}}\n",

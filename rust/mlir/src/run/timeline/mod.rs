@@ -5,20 +5,19 @@
 //! many. The first element of `fields` of each list says what is where.
 
 use pto_ir::{Engine, Severity};
-use pto_machine::code::Platform;
 use pto_machine::trace::{Event, Problem, Rect, Span, Trace};
 use serde_json::{Value, json};
 
-use super::looking::{Texts, decoded};
+use super::looking::{Axis, Texts, decoded};
 
 const PAGE: &str = include_str!("page.html");
 const STYLE: &str = include_str!("page.css");
 const SCRIPT: &str = concat!(include_str!("draw.js"), include_str!("page.js"));
 
 /// The page for a run of `file`.
-pub(super) fn page(trace: &Trace, platform: Platform, texts: &Texts, file: &str) -> String {
+pub(super) fn page(trace: &Trace, texts: &Texts, axis: &Axis, file: &str) -> String {
     // Inside a script element nothing ends the element but its end tag.
-    let data = data(trace, platform, texts, file)
+    let data = data(trace, texts, axis, file)
         .to_string()
         .replace('<', "\\u003c");
     let title = match file {
@@ -46,7 +45,7 @@ pub(super) fn page(trace: &Trace, platform: Platform, texts: &Texts, file: &str)
     page
 }
 
-fn data(trace: &Trace, platform: Platform, texts: &Texts, file: &str) -> Value {
+fn data(trace: &Trace, texts: &Texts, axis: &Axis, file: &str) -> Value {
     let target = trace.target;
     let mut words: Vec<String> = Vec::new();
     let events: Vec<Value> = trace
@@ -61,7 +60,7 @@ fn data(trace: &Trace, platform: Platform, texts: &Texts, file: &str) -> Value {
         .collect();
     json!({
         "file": file,
-        "target": platform.name(),
+        "target": axis.target,
         "banks": target.banks,
         "bankBytes": target.bank_bytes,
         "partitions": target.partitions,
