@@ -13,7 +13,6 @@
 #include "mlir/Interfaces/CallInterfaces.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 #include "mlir/Interfaces/LoopLikeInterface.h"
-#include "mlir/Interfaces/SideEffectInterfaces.h"
 
 using namespace mlir;
 
@@ -80,13 +79,6 @@ bool ptoLoopGetTripCount(MlirOperation op, uint64_t *trips) {
   return true;
 }
 
-bool ptoOpIsPure(MlirOperation op) {
-  Operation *operation = unwrap(op);
-  return operation->getNumRegions() == 0 &&
-         !operation->hasTrait<OpTrait::IsTerminator>() &&
-         isMemoryEffectFree(operation);
-}
-
 static PtoBound boundOf(std::optional<OpFoldResult> bound) {
   PtoBound result = {};
   if (!bound)
@@ -111,6 +103,31 @@ bool ptoLoopGet(MlirOperation op, PtoLoop *loop) {
   loop->upper = boundOf(like.getSingleUpperBound());
   loop->step = boundOf(like.getSingleStep());
   loop->boundOperands = like->getNumOperands() - like.getInits().size();
+  auto scfLoop = dyn_cast<scf::ForOp>(*like);
+  loop->isUnsigned = scfLoop && scfLoop.getUnsignedCmp();
+  return true;
+}
+
+bool ptoValueGetSum(MlirValue value, MlirValue *base, int64_t *constant) {
+  Operation *maker = unwrap(value).getDefiningOp();
+  if (auto add = dyn_cast_or_null<arith::AddIOp>(maker)) {
+    std::optional<int64_t> number = getConstantIntValue(add.getRhs());
+    *base = wrap(add.getLhs());
+    *constant = number.value_or(0);
+    return number.has_value();
+  }
+  auto apply = dyn_cast_or_null<affine::AffineApplyOp>(maker);
+  if (!apply || apply.getNumOperands() != 1)
+    return false;
+  // Affine expressions keep constants on the right.
+  auto sum = dyn_cast<AffineBinaryOpExpr>(apply.getAffineMap().getResult(0));
+  auto number =
+      sum ? dyn_cast<AffineConstantExpr>(sum.getRHS()) : AffineConstantExpr();
+  if (!number || sum.getKind() != AffineExprKind::Add ||
+      !isa<AffineDimExpr, AffineSymbolExpr>(sum.getLHS()))
+    return false;
+  *base = wrap(apply.getOperand(0));
+  *constant = number.getValue();
   return true;
 }
 

@@ -290,9 +290,6 @@ MLIR_CAPI_EXPORTED uint32_t ptoOpOperandEffects(MlirOperation op,
 /// Whether `op` only computes: it has no effects, nor has what it holds.
 MLIR_CAPI_EXPORTED bool ptoOpIsEffectFree(MlirOperation op);
 
-/// Whether `op` ends its block.
-MLIR_CAPI_EXPORTED bool ptoOpIsTerminator(MlirOperation op);
-
 /// Bytes of one element of type `element` in sbuf and hbm; 1 where it has less
 /// or its size is not known.
 MLIR_CAPI_EXPORTED uint32_t ptoTypeGetBytes(MlirType element);

@@ -452,10 +452,6 @@ bool ptoOpIsEffectFree(MlirOperation op) {
   return isMemoryEffectFree(unwrap(op));
 }
 
-bool ptoOpIsTerminator(MlirOperation op) {
-  return unwrap(op)->hasTrait<OpTrait::IsTerminator>();
-}
-
 uint32_t ptoTypeGetBytes(MlirType element) {
   Type type = unwrap(element);
   if (isa<FloatTF32Type>(type))

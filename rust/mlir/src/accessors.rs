@@ -149,6 +149,7 @@ pub(crate) struct PtoLoop {
     pub(crate) upper: PtoBound,
     pub(crate) step: PtoBound,
     pub(crate) bound_operands: u32,
+    pub(crate) is_unsigned: bool,
 }
 
 unsafe extern "C" {
@@ -206,12 +207,9 @@ unsafe extern "C" {
         inserted: bool,
     ) -> MlirOperation;
     pub(crate) fn ptoOpIsEffectFree(op: MlirOperation) -> bool;
-    pub(crate) fn ptoOpIsTerminator(op: MlirOperation) -> bool;
     pub(crate) fn ptoTypeGetBytes(r#type: MlirType) -> u32;
     pub(crate) fn ptoOpOperandEffects(op: MlirOperation, operand: u32) -> u32;
 
-    /// Whether the operation only makes values.
-    pub(crate) fn ptoOpIsPure(op: MlirOperation) -> bool;
     /// Whether the operation is a call (`CallOpInterface`).
     pub(crate) fn ptoOpIsCall(op: MlirOperation) -> bool;
     /// Whether the callee of a call says which PSUM banks it touches; if so, they are in `mask`.
@@ -220,6 +218,12 @@ unsafe extern "C" {
     pub(crate) fn ptoLoopGetTripCount(op: MlirOperation, trips: *mut u64) -> bool;
     /// The induction variable and the bounds of a loop that has one.
     pub(crate) fn ptoLoopGet(op: MlirOperation, r#loop: *mut PtoLoop) -> bool;
+    /// Takes a constant off a sum: see the header.
+    pub(crate) fn ptoValueGetSum(
+        value: MlirValue,
+        base: *mut MlirValue,
+        constant: *mut i64,
+    ) -> bool;
     /// Reads the argument attributes of argument `index` of a function.
     pub(crate) fn ptoFunctionGetArgument(
         function: MlirOperation,

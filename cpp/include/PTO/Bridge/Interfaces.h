@@ -29,10 +29,6 @@ bool ptoCallGetPsumBanks(MlirOperation call, uint32_t *mask);
 /// Whether the trip count of the loop `op` is a constant. If so it is `trips`.
 bool ptoLoopGetTripCount(MlirOperation op, uint64_t *trips);
 
-/// Whether `op` only makes values: no effects on memory, no regions, not the
-/// end of a block.
-bool ptoOpIsPure(MlirOperation op);
-
 /// One bound of a loop: a value, a constant, both, or neither.
 typedef struct {
   MlirValue value;
@@ -47,10 +43,16 @@ typedef struct {
   /// Number of leading operands that make the bounds; the rest are initial
   /// values.
   uint32_t boundOperands;
+  /// Whether the induction variable is compared as an unsigned number.
+  bool isUnsigned;
 } PtoLoop;
 
 /// Fills in `loop`. False where `op` is no loop with one induction variable.
 bool ptoLoopGet(MlirOperation op, PtoLoop *loop);
+
+/// Takes a constant off `value`, where it is a sum with one (`arith.addi`, or
+/// `affine.apply` of one operand): the other summand goes to `base`.
+bool ptoValueGetSum(MlirValue value, MlirValue *base, int64_t *constant);
 
 /// What the argument attributes of a function say of one argument.
 typedef struct {

@@ -46,6 +46,8 @@ enum Part {
     Sum,
     IsEqual,
     IsAtLeast,
+    /// As before, both unsigned.
+    IsAtLeastUnsigned,
 }
 
 impl Part {
@@ -53,7 +55,7 @@ impl Part {
         match self {
             Self::And => "arith.andi",
             Self::Sum => "arith.addi",
-            Self::IsEqual | Self::IsAtLeast => "arith.cmpi",
+            Self::IsEqual | Self::IsAtLeast | Self::IsAtLeastUnsigned => "arith.cmpi",
         }
     }
 
@@ -63,6 +65,7 @@ impl Part {
             Self::And | Self::Sum => None,
             Self::IsEqual => Some(0),
             Self::IsAtLeast => Some(5),
+            Self::IsAtLeastUnsigned => Some(9),
         }
     }
 }
@@ -124,7 +127,11 @@ impl Editor {
                 let step = self.bound(&facts.step, r#type)?;
                 let next = self.in_body(holder, Part::Sum, [variable, step])?;
                 let upper = self.bound(&facts.upper, r#type)?;
-                self.in_body(holder, Part::IsAtLeast, [next, upper])
+                let is_over = match facts.is_unsigned {
+                    true => Part::IsAtLeastUnsigned,
+                    false => Part::IsAtLeast,
+                };
+                self.in_body(holder, is_over, [next, upper])
             }
         }
     }

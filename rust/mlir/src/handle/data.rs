@@ -29,6 +29,10 @@ impl Type {
         self.0.ptr as Key
     }
 
+    pub(crate) fn is_index(self) -> bool {
+        unsafe { mlirTypeIsAIndex(self.0) }
+    }
+
     /// The memory space of a memref: see [`accessors::space`].
     pub(crate) fn space(self) -> u32 {
         unsafe { accessors::ptoTypeGetSpace(self.0) }

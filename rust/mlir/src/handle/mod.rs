@@ -269,7 +269,7 @@ impl Op {
 
     /// Whether it only makes values: no effects, no regions, not the end of a block.
     pub(crate) fn is_pure(self) -> bool {
-        unsafe { accessors::ptoOpIsPure(self.0) }
+        self.region_count() == 0 && self.is_effect_free() && !self.is_terminator()
     }
 
     /// Whether it only computes: no effects, also none of what it holds.
@@ -277,8 +277,11 @@ impl Op {
         unsafe { accessors::ptoOpIsEffectFree(self.0) }
     }
 
+    /// Whether it ends its block. Asked of MLIR's own C interface, which knows traits by the names that
+    /// MLIR's compiler gave them: ours may spell that of a template another way, and the first to ask
+    /// settles it for the process.
     pub(crate) fn is_terminator(self) -> bool {
-        unsafe { accessors::ptoOpIsTerminator(self.0) }
+        self.next().is_none() && self.block().terminator().is_some()
     }
 
     /// Moves it to before `other`.
@@ -368,6 +371,13 @@ impl Value {
             .filter(|op| op.operand_count() == 0)
             .and_then(|op| op.attribute("value"))
             .and_then(Attribute::integer)
+    }
+
+    /// The two summands, where it is a sum with a constant.
+    pub(crate) fn sum(self) -> Option<(Self, i64)> {
+        let (mut base, mut constant) = (self.0, 0);
+        unsafe { accessors::ptoValueGetSum(self.0, &mut base, &mut constant) }
+            .then_some((Self(base), constant))
     }
 
     /// Whether it is the constant +0.0 or integer 0.

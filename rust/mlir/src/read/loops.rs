@@ -1,12 +1,14 @@
 //! Loop bounds and conditions: what `start_if`, `stop_if` and branches say about iterations.
 //!
 //! A condition is read from the operations that compute it: comparisons of an induction variable with
-//! a bound of its loop, and the logic over them. Everything else is unknown, which is never wrong.
+//! a bound of its loop ([`super::comparisons`]), and the logic over them. Everything else is unknown,
+//! which is never wrong.
 
-use pto_ir::{Bounds, Condition, InstId, Predicate, Turn};
+use pto_ir::{Bounds, Condition, InstId, Predicate};
 use rustc_hash::FxHashMap;
 
 use super::Reader;
+use super::comparisons::Comparison;
 use crate::accessors::{PtoBound, PtoLoop};
 use crate::handle::{Key, Op, Value};
 
@@ -25,21 +27,12 @@ pub(super) struct Loops {
     by_variable: FxHashMap<Key, Loop>,
 }
 
+/// A loop with one induction variable.
 #[derive(Clone, Copy)]
-struct Loop {
-    holder: InstId,
-    facts: PtoLoop,
-    trips: Option<u64>,
-}
-
-/// The comparisons of `arith.cmpi`, as the dialect numbers them.
-mod comparison {
-    pub(super) const EQ: i64 = 0;
-    pub(super) const NE: i64 = 1;
-    pub(super) const SLT: i64 = 2;
-    pub(super) const SLE: i64 = 3;
-    pub(super) const SGT: i64 = 4;
-    pub(super) const SGE: i64 = 5;
+pub(super) struct Loop {
+    pub(super) holder: InstId,
+    pub(super) facts: PtoLoop,
+    pub(super) trips: Option<u64>,
 }
 
 impl Reader {
@@ -79,13 +72,27 @@ impl Reader {
         );
     }
 
-    /// The innermost operation of this function whose region makes `value`. Holders are numbered from
-    /// the outside in, so of several around one place the largest is the innermost.
+    /// The innermost operation of this function whose region makes `value` anew. What is computed
+    /// from values alone is made where they are. Holders are numbered from the outside in, so of several
+    /// around one place the largest is the innermost.
     fn made_in(&self, value: Value) -> Option<InstId> {
-        let around = match value.owner() {
-            Some(maker) => maker.parent(),
-            None => value.argument_holder(),
+        let mut ops_left = MAX_OPS;
+        self.made_in_at_most(value, &mut ops_left)
+    }
+
+    fn made_in_at_most(&self, value: Value, ops_left: &mut usize) -> Option<InstId> {
+        let Some(maker) = value.owner() else {
+            let around = value.argument_holder();
+            return around.and_then(|op| self.loops.holders.get(&op.key()).copied());
         };
+        if *ops_left > 0 && maker.is_pure() {
+            *ops_left -= 1;
+            let operands = maker.operands();
+            return operands
+                .filter_map(|operand| self.made_in_at_most(operand, ops_left))
+                .max();
+        }
+        let around = maker.parent();
         around.and_then(|op| self.loops.holders.get(&op.key()).copied())
     }
 
@@ -140,9 +147,10 @@ impl Reader {
                 _ => Condition::Unknown,
             },
             "arith.cmpi" => {
-                let comparison = op.attribute("predicate").and_then(|code| code.integer());
-                comparison.map_or(Condition::Unknown, |code| {
-                    self.comparison(code, op.operand(0), op.operand(1))
+                let code = op.attribute("predicate").and_then(|code| code.integer());
+                let comparison = code.and_then(Comparison::from_code);
+                comparison.map_or(Condition::Unknown, |comparison| {
+                    self.comparison(comparison, op.operand(0), op.operand(1))
                 })
             }
             _ => Condition::Unknown,
@@ -150,62 +158,84 @@ impl Reader {
     }
 
     /// What `left` compared with `right` says of iterations.
-    fn comparison(&self, code: i64, left: Value, right: Value) -> Condition {
-        use comparison::{EQ, NE, SGE, SGT, SLE, SLT};
-        let swapped = match code {
-            SLT => SGT,
-            SLE => SGE,
-            SGT => SLT,
-            SGE => SLE,
-            other => other,
-        };
-        let sides = [(left, right, code), (right, left, swapped)];
-        for (variable, bound, code) in sides {
-            let variable_key = variable.key();
-            if let Some(known) = self.loops.by_variable.get(&variable_key) {
-                let first = Condition::all(Turn::First, vec![known.holder]);
-                let last = Condition::all(Turn::Last, vec![known.holder]);
-                let is_first = is_bound(bound, &known.facts.lower);
-                let is_last = bound.constant().is_some() && bound.constant() == known.last();
-                return match code {
-                    EQ if is_first => first,
-                    NE if is_first => first.opposite(),
-                    SLE if is_first => first,
-                    SGT if is_first => first.opposite(),
-                    EQ | SGE if is_last => last,
-                    NE | SLT if is_last => last.opposite(),
-                    _ => Condition::Unknown,
-                };
+    fn comparison(&self, comparison: Comparison, left: Value, right: Value) -> Condition {
+        let sides = [
+            (left, right, comparison),
+            (right, left, comparison.swapped()),
+        ];
+        let known = sides.map(|(variable, bound, comparison)| {
+            if let Some(known) = self.loops.by_variable.get(&variable.key())
+                && is_bound(bound, &known.facts.lower)
+            {
+                return comparison.with_lower(known);
             }
-            if let Some(holder) = self.next_iteration(variable, bound) {
-                let last = Condition::all(Turn::Last, vec![holder]);
-                match code {
-                    SGE => return last,
-                    SLT => return last.opposite(),
-                    _ => {}
-                }
+            if let Some(known) = self.next_iteration(variable, bound) {
+                return comparison.next_with_upper(known);
             }
+            let (Sum { base, offset }, Some(number)) = (Sum::of(variable), Sum::of(bound).number())
+            else {
+                return Condition::Unknown;
+            };
+            let Some(base) = base else {
+                return Condition::Constant(comparison.of_numbers(offset, number));
+            };
+            let known = self.loops.by_variable.get(&base.key());
+            known.map_or(Condition::Unknown, |known| {
+                comparison.with_number(known, offset, number)
+            })
+        });
+        let [first, second] = known;
+        match first {
+            Condition::Unknown => second,
+            known => known,
         }
-        Condition::Unknown
     }
 
     /// The loop of which `sum` is induction variable plus step, and `bound` the upper bound.
-    fn next_iteration(&self, sum: Value, bound: Value) -> Option<InstId> {
+    fn next_iteration(&self, sum: Value, bound: Value) -> Option<&Loop> {
         let add = sum.owner().filter(|op| op.name() == "arith.addi")?;
         let known = self.loops.by_variable.get(&add.operand(0).key())?;
         let is_next = is_bound(add.operand(1), &known.facts.step);
-        (is_next && is_bound(bound, &known.facts.upper)).then_some(known.holder)
+        (is_next && is_bound(bound, &known.facts.upper)).then_some(known)
     }
 }
 
-impl Loop {
-    /// The induction variable in the last iteration, where that is a constant.
-    fn last(&self) -> Option<i64> {
-        let steps = i64::try_from(self.trips?.checked_sub(1)?).ok()?;
-        let PtoLoop { lower, step, .. } = self.facts;
-        let both = lower.is_constant && step.is_constant;
-        let offset = steps.checked_mul(step.constant).filter(|_| both)?;
-        lower.constant.checked_add(offset)
+/// A value as a number plus, perhaps, another value.
+struct Sum {
+    base: Option<Value>,
+    offset: i64,
+}
+
+impl Sum {
+    fn of(value: Value) -> Self {
+        let (mut base, mut offset) = (value, 0_i64);
+        for _ in 0..MAX_OPS {
+            if let Some(number) = base.constant()
+                && let Some(sum) = offset.checked_add(number)
+            {
+                return Self {
+                    base: None,
+                    offset: sum,
+                };
+            }
+            // Smaller numbers wrap earlier.
+            let Some((next, sum)) = base
+                .sum()
+                .filter(|_| value.r#type().is_index())
+                .and_then(|(next, number)| Some((next, offset.checked_add(number)?)))
+            else {
+                break;
+            };
+            (base, offset) = (next, sum);
+        }
+        Self {
+            base: Some(base),
+            offset,
+        }
+    }
+
+    fn number(&self) -> Option<i64> {
+        self.base.is_none().then_some(self.offset)
     }
 }
 

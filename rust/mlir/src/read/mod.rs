@@ -24,6 +24,7 @@ pub(crate) use layout::CELL_BYTES;
 pub(crate) use loops::INSERTED_MARK;
 
 mod class;
+mod comparisons;
 mod instruction;
 mod layout;
 mod loops;

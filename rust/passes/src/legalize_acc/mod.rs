@@ -99,7 +99,7 @@
 //!
 //! # Left out
 //!
-//! * Predicates where several accumulations share a zero region in a loop: those begin on zeros.
+//! * Predicates where accumulations that share a zero region begin in several bodies: those begin on zeros.
 //! * Cells that no single memset reaches, because engines start at certain partitions only: the
 //!   function is refused, since clearing more would clear live data.
 //! * Ordering edges across blocks, and after operations that hand out no token.

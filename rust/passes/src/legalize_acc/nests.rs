@@ -18,12 +18,16 @@
 //! * nobody adds to the sum after a nest that may not run at all;
 //! * no other value lives in its zero region while the nest runs, for the START would hit it.
 //!
+//! Several sums that begin in one body of a nest share one START, as in straight lines: that of the
+//! first matmul, if it reaches the cells of the others for certain. In the first iteration none of them
+//! has a value yet; the first matmul of each other one finds its cells cleared and needs no flag.
+//!
 //! Everything else is cleared before the nest.
 
 use pto_ir::{
     AccFlags, AccessId, InstId, Interval, NewPredicate, Op, Program, RegionKind, Target, Turn,
 };
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::chains::{Chains, Content, Demand};
 use super::clusters::window_banks;
@@ -40,13 +44,20 @@ pub(super) struct Nest {
     pub flags: Vec<(InstId, AccFlags)>,
 }
 
+/// A matmul, and its place among all instructions in program order.
+#[derive(Clone, Copy, Debug)]
+struct Member {
+    at: usize,
+    id: InstId,
+}
+
 /// Finds nests.
 pub(super) struct Nests<'p> {
     program: &'p Program,
     target: &'static Target,
     geometry: &'p Geometry,
     /// By buffer: the matmuls into it that are not in the block of its allocation, in program order.
-    members: FxHashMap<u32, Vec<InstId>>,
+    members: FxHashMap<u32, Vec<Member>>,
 }
 
 impl<'p> Nests<'p> {
@@ -55,13 +66,17 @@ impl<'p> Nests<'p> {
         target: &'static Target,
         geometry: &'p Geometry,
     ) -> Self {
-        let mut members: FxHashMap<u32, Vec<InstId>> = FxHashMap::default();
+        let mut members: FxHashMap<u32, Vec<Member>> = FxHashMap::default();
         if program.blocks().len() > 1 {
-            for id in program.walk() {
+            for (at, id) in program.walk().enumerate() {
                 if let Some(matmul) = program.inst(id).matmul() {
                     let alloc = program.access(matmul.dst).alloc;
                     if program.alloc(alloc).block != program.inst(id).block {
-                        members.entry(alloc.index() as u32).or_default().push(id);
+                        let member = Member { at, id };
+                        members
+                            .entry(alloc.index() as u32)
+                            .or_default()
+                            .push(member);
                     }
                 }
             }
@@ -76,8 +91,8 @@ impl<'p> Nests<'p> {
 
     /// Whether somebody else wrote flags for all matmuls into `alloc`: then nothing is cleared for them.
     pub(super) fn is_explicit(&self, alloc: u32) -> bool {
-        let has_flags = |&id: &InstId| {
-            let matmul = self.program.inst(id).matmul();
+        let has_flags = |member: &Member| {
+            let matmul = self.program.inst(member.id).matmul();
             matmul.is_some_and(|m| m.flags.is_some() || m.is_predicated())
         };
         !self.program.provisional
@@ -101,46 +116,52 @@ impl<'p> Nests<'p> {
         demands.dedup();
         let mut times = Times::new(self.geometry, self.target, chains);
         let (mut kept, mut found) = (Vec::new(), Vec::new());
-        for chunk in demands.chunk_by(|a, b| (a.pos, a.alloc) == (b.pos, b.alloc)) {
-            let Demand { pos, alloc, .. } = chunk[0];
+        for at_once in demands.chunk_by(|a, b| a.pos == b.pos) {
+            let pos = at_once[0].pos;
             times.advance(chains, pos);
-            let nest = match self.is_explicit(alloc) {
-                true => Some(Nest::default()),
-                false if is_wanted && pos != END => {
+            let mut begun: Vec<u32> = Vec::new();
+            let mut candidates: Vec<Candidate> = Vec::new();
+            for chunk in at_once.chunk_by(|a, b| a.alloc == b.alloc) {
+                let alloc = chunk[0].alloc;
+                if self.is_explicit(alloc) {
+                    begun.push(alloc);
+                } else if is_wanted && pos != END {
                     let is_continued = times.is_continued(pos, alloc, chains);
-                    self.nest(problem, blocks, &times, is_continued, chunk)
+                    candidates.extend(self.candidate(problem, is_continued, chunk));
                 }
-                false => None,
-            };
-            match nest {
-                Some(nest) => {
-                    found.push(nest);
-                    times.make_sums(pos, alloc, chains);
-                }
-                None => kept.extend_from_slice(chunk),
+            }
+            candidates.sort_by_key(|candidate| candidate.at);
+            for group in self.groups(problem, blocks, &times, &candidates) {
+                begun.extend(group.iter().map(|member| member.alloc));
+                found.push(self.flags(&group));
+            }
+            let is_open = |demand: &&Demand| !begun.contains(&demand.alloc);
+            kept.extend(at_once.iter().filter(is_open).copied());
+            for alloc in begun {
+                times.mark_sums(pos, alloc, chains);
             }
         }
+        times.make_sums(chains);
         chains.demands = kept;
         found
     }
 
-    /// The flags of a nest that begins the cells of `chunk`, where it can. `is_continued`: somebody adds
-    /// to the sum after the nest.
-    fn nest(
+    /// The sum that the cells of `chunk` begin, where one body holds all its matmuls. `is_continued`:
+    /// somebody adds to it after the nest.
+    fn candidate(
         &self,
         problem: &BlockProblem,
-        blocks: &Blocks<'_>,
-        times: &Times<'_>,
         is_continued: bool,
         chunk: &[Demand],
-    ) -> Option<Nest> {
+    ) -> Option<Candidate> {
         let program = self.program;
         let Demand { pos, alloc, .. } = chunk[0];
         let outermost = problem.inst_at(program, pos);
         let members = self.members_inside(outermost, alloc)?;
-        let (&head, &last) = (members.first()?, members.last()?);
+        let (Member { at, id: head }, Member { id: last, .. }) =
+            (*members.first()?, *members.last()?);
         let block = program.inst(head).block;
-        let is_plain = |&id: &InstId| {
+        let is_plain = |&Member { id, .. }: &Member| {
             program.inst(id).block == block
                 && program.inst(id).matmul().is_some_and(|m| {
                     let is_auto = program.provisional || m.flags.is_none();
@@ -175,19 +196,77 @@ impl<'p> Nests<'p> {
         }
         let quadrants = super::survey::group_quadrants(matmul, self.target);
         let own = self.geometry.shape(shape);
-        let window = Window {
-            banks: window_banks(own.banks, self.target),
-            strips: self.geometry.strips_of(quadrants | own.quadrants),
-        };
-        let is_alone =
-            !times.is_live(window, pos) && !self.is_disturbed(blocks, outermost, alloc, window);
-        is_alone.then(|| self.flags(is_continued, head, last, &loops))
+        Some(Candidate {
+            alloc,
+            pos,
+            at,
+            head,
+            last,
+            is_continued,
+            loops,
+            shape,
+            window: Window {
+                banks: window_banks(own.banks, self.target),
+                strips: self.geometry.strips_of(quadrants | own.quadrants),
+            },
+        })
+    }
+
+    /// The candidates that can begin, in groups that one START begins: that of the first member, in
+    /// whose window the others lie. `candidates` begin at one position, by their heads.
+    fn groups<'c>(
+        &self,
+        problem: &BlockProblem,
+        blocks: &Blocks<'_>,
+        times: &Times<'_>,
+        candidates: &'c [Candidate],
+    ) -> Vec<Vec<&'c Candidate>> {
+        let mut groups: Vec<Vec<&Candidate>> = Vec::new();
+        let mut is_taken = vec![false; candidates.len()];
+        for (index, head) in candidates.iter().enumerate() {
+            if is_taken[index] {
+                continue;
+            }
+            let joins = |other: &Candidate| {
+                other.loops == head.loops
+                    && other.window.banks == head.window.banks
+                    && self.is_cleared_by(other, head)
+            };
+            let rest: Vec<usize> = (index + 1..candidates.len())
+                .filter(|&other| !is_taken[other] && joins(&candidates[other]))
+                .collect();
+            let group: Vec<&Candidate> = std::iter::once(head)
+                .chain(rest.iter().map(|&other| &candidates[other]))
+                .collect();
+            let outermost = problem.inst_at(self.program, head.pos);
+            let is_free = !times.is_live(head.window, head.pos)
+                && !self.is_disturbed(blocks, outermost, &group, head.window);
+            if is_free {
+                rest.iter().for_each(|&other| is_taken[other] = true);
+                groups.push(group);
+            }
+        }
+        groups
+    }
+
+    /// Whether a START of `head` reaches all cells of `other` for certain, whatever its extent.
+    fn is_cleared_by(&self, other: &Candidate, head: &Candidate) -> bool {
+        let covered = self.geometry.shape(head.shape).partitions;
+        let mut classes = self.geometry.classes(other.shape).iter();
+        classes.all(|&class| {
+            let facts = self.geometry.class(class);
+            covered.covers(facts.slab) && head.window.banks.contains(facts.bank)
+        })
     }
 
     /// The matmuls into `alloc` inside `holder`.
-    fn members_inside(&self, holder: InstId, alloc: u32) -> Option<Vec<InstId>> {
+    fn members_inside(&self, holder: InstId, alloc: u32) -> Option<Vec<Member>> {
         let members = self.members.get(&alloc)?.iter().copied();
-        Some(members.filter(|&id| self.is_inside(id, holder)).collect())
+        Some(
+            members
+                .filter(|member| self.is_inside(member.id, holder))
+                .collect(),
+        )
     }
 
     fn is_inside(&self, id: InstId, holder: InstId) -> bool {
@@ -242,12 +321,12 @@ impl<'p> Nests<'p> {
         holder == outermost || self.is_inside(holder, outermost)
     }
 
-    /// Whether anything inside `holder` but reads and matmuls of `alloc` touches the window.
+    /// Whether anything inside `holder` but reads and matmuls of `group` touches the window.
     fn is_disturbed(
         &self,
         blocks: &Blocks<'_>,
         holder: InstId,
-        alloc: u32,
+        group: &[&Candidate],
         window: Window,
     ) -> bool {
         let geometry = self.geometry;
@@ -257,7 +336,8 @@ impl<'p> Nests<'p> {
         let disturbs = |used: &Summarized| {
             let access = AccessId::new(used.access as usize);
             let shape = geometry.shape_of(access);
-            match self.program.access(access).alloc.index() as u32 == alloc {
+            let alloc = self.program.access(access).alloc.index() as u32;
+            match group.iter().any(|member| member.alloc == alloc) {
                 true => used.writes,
                 false => {
                     shape != NONE && {
@@ -271,8 +351,9 @@ impl<'p> Nests<'p> {
         !summary.calls.is_empty() || summary.uses.iter().any(disturbs)
     }
 
-    /// START in the first iteration; STOP in the last, if nobody adds to the sum afterwards.
-    fn flags(&self, is_continued: bool, head: InstId, last: InstId, loops: &[InstId]) -> Nest {
+    /// START in the first iteration, once for all; STOP of each in the last, if nobody adds to it
+    /// afterwards.
+    fn flags(&self, group: &[&Candidate]) -> Nest {
         let program = self.program;
         let is_repeated = |&holder: &InstId| {
             let op = &program.inst(holder).op;
@@ -284,8 +365,11 @@ impl<'p> Nests<'p> {
                 }
             )
         };
-        let loops: Vec<InstId> = loops.iter().copied().filter(is_repeated).collect();
         let mut nest = Nest::default();
+        let Some(first) = group.first() else {
+            return nest;
+        };
+        let loops: Vec<InstId> = first.loops.iter().copied().filter(is_repeated).collect();
         let mut add = |inst: InstId, turn: Turn, flag: AccFlags| match loops.is_empty() {
             true => nest.flags.push((inst, flag)),
             false => nest.predicates.push(NewPredicate {
@@ -294,14 +378,36 @@ impl<'p> Nests<'p> {
                 loops: loops.clone(),
             }),
         };
-        add(head, Turn::First, AccFlags::START);
+        add(first.head, Turn::First, AccFlags::START);
         let tells_last = |&holder: &InstId| program.bounds(holder).is_some_and(|b| b.tells_last);
         let same = |id: InstId| program.inst(id).matmul().map(|matmul| matmul.dst);
-        if !is_continued && loops.iter().all(tells_last) && same(head) == same(last) {
-            add(last, Turn::Last, AccFlags::STOP);
+        for member in group {
+            let closes_all = same(member.head) == same(member.last);
+            if !member.is_continued && loops.iter().all(tells_last) && closes_all {
+                add(member.last, Turn::Last, AccFlags::STOP);
+            }
         }
         nest
     }
+}
+
+/// A sum whose matmuls all stand in one body of a nest.
+struct Candidate {
+    alloc: u32,
+    /// Position of the nest.
+    pos: u32,
+    /// Its first matmul, and the place of that among all instructions.
+    at: usize,
+    head: InstId,
+    last: InstId,
+    /// Somebody adds to it after the nest.
+    is_continued: bool,
+    /// The loops of the nest, from the outside in.
+    loops: Vec<InstId>,
+    /// The cells of its first matmul.
+    shape: u32,
+    /// What a START of its first matmul may reach.
+    window: Window,
 }
 
 /// The zero region of a head.
@@ -321,6 +427,8 @@ struct Times<'g> {
     begun: usize,
     /// By slot: the last position at which one of those is used.
     last: Vec<u32>,
+    /// Objects that a nest begins without zeros.
+    sums: FxHashSet<u32>,
 }
 
 impl<'g> Times<'g> {
@@ -335,6 +443,7 @@ impl<'g> Times<'g> {
             order,
             begun: 0,
             last: vec![0; slots as usize],
+            sums: FxHashSet::default(),
         }
     }
 
@@ -390,21 +499,32 @@ impl<'g> Times<'g> {
     }
 
     /// What begins at `pos` is no zeros.
-    fn make_sums(&self, pos: u32, alloc: u32, chains: &mut Chains) {
+    fn mark_sums(&mut self, pos: u32, alloc: u32, chains: &mut Chains) {
         let objects: Vec<u32> = self.beginning(pos, alloc, chains).collect();
         for object in objects {
-            let object = &mut chains.objects[object as usize];
-            if object.content == Content::Zero {
-                object.content = Content::Sum;
+            let facts = &mut chains.objects[object as usize];
+            if facts.content == Content::Zero {
+                facts.content = Content::Sum;
+            }
+            self.sums.insert(object);
+        }
+    }
+
+    /// Nor is it to the regions that come later, as long as nobody wrote data over it.
+    fn make_sums(&self, chains: &mut Chains) {
+        if self.sums.is_empty() {
+            return;
+        }
+        let mut around = std::mem::take(&mut chains.around);
+        let held = around
+            .iter_mut()
+            .flat_map(|around| around.before.iter_mut().chain(&mut around.after));
+        for held in held {
+            let is_sum = self.sums.contains(&chains.root(held.object));
+            if is_sum && held.content == Content::Zero {
+                held.content = Content::Sum;
             }
         }
-        if let Ok(index) = chains
-            .around
-            .binary_search_by_key(&pos, |around| around.pos)
-        {
-            let its = chains.around[index].after.iter_mut();
-            its.filter(|held| held.alloc == alloc)
-                .for_each(|held| held.content = Content::Sum);
-        }
+        chains.around = around;
     }
 }

@@ -22,6 +22,8 @@ pub(super) const FRESH_WITHOUT_A_TRIP: u8 = 2;
 pub(super) const OPEN: u8 = 1;
 /// It is open unless a predicate closed it.
 pub(super) const MAYBE_OPEN: u8 = 2;
+/// Paths met on which different instructions wrote it last.
+pub(super) const SEVERAL_WRITERS: u8 = 4;
 
 /// What is known of one cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,7 +36,7 @@ pub(super) struct Cell {
     pub(super) writer: u32,
     /// The first START since then whose region holds it.
     pub(super) start: u32,
-    /// [`OPEN`], [`MAYBE_OPEN`].
+    /// [`OPEN`], [`MAYBE_OPEN`]; with one of them, [`SEVERAL_WRITERS`].
     pub(super) open: u8,
     /// [`FRESH_ON_A_PATH`], [`FRESH_WITHOUT_A_TRIP`].
     pub(super) fresh: u8,
@@ -56,12 +58,19 @@ impl Cell {
     /// What is known where both paths meet. Sites are those of the first path.
     fn join(self, other: Self) -> Self {
         let site = |a: u32, b: u32| if a == NONE { b } else { a };
+        let open = self.open | other.open;
+        let is_one = self.writer == other.writer || self.writer == NONE || other.writer == NONE;
+        let several = if is_one || open == 0 {
+            0
+        } else {
+            SEVERAL_WRITERS
+        };
         Self {
             worlds: self.worlds | other.worlds,
             owner: self.owner,
             writer: site(self.writer, other.writer),
             start: site(self.start, other.start),
-            open: self.open | other.open,
+            open: open | several,
             fresh: self.fresh | other.fresh,
         }
     }
@@ -236,7 +245,7 @@ impl State {
             }
             for (strip, (own, its)) in Rc::make_mut(own).iter_mut().zip(its.iter()).enumerate() {
                 changed |= own.join(its, |a, b, bytes| {
-                    let (cell, losers) = join_owned(a, b, &mut renew);
+                    let (cell, losers) = join_owned(a, b, &mut renew, &is_needed);
                     let losers = losers
                         .into_iter()
                         .flatten()
@@ -258,7 +267,9 @@ impl State {
 
     /// Closes the groups that a predicate may have left open, where `closes` says so of the last writer.
     pub(super) fn close(&mut self, closes: impl Fn(InstId) -> bool) {
-        let is_closed = |cell: &Cell| cell.open == MAYBE_OPEN && cell.writer().is_some_and(&closes);
+        let is_closed = |cell: &Cell| {
+            cell.open & !SEVERAL_WRITERS == MAYBE_OPEN && cell.writer().is_some_and(&closes)
+        };
         for bank in &mut self.banks {
             let mut strips = bank.iter().flat_map(|strip| &strip.segments);
             if !strips.any(|segment| is_closed(&segment.cell)) {
@@ -278,8 +289,10 @@ impl State {
         for bank in &mut result.banks {
             for strip in Rc::make_mut(bank) {
                 for segment in strip.segments_mut() {
-                    if segment.cell.worlds & FRESH != 0 {
-                        segment.cell.fresh = FRESH_WITHOUT_A_TRIP;
+                    // So is a cell that another buffer gives up, once it has.
+                    let cell = &mut segment.cell;
+                    if cell.worlds & FRESH != 0 || cell.fresh == 0 {
+                        cell.fresh = FRESH_WITHOUT_A_TRIP;
                     }
                 }
             }
@@ -289,15 +302,33 @@ impl State {
 }
 
 /// Two cells of different paths. Where they belong to different buffers, the cell goes to the one
-/// that holds a value; where both do, neither can rely on it, and both values are lost.
+/// that holds a value; where both do, to the one whose value is needed; where both are, neither can
+/// rely on it, and both values are lost.
 fn join_owned(
     a: Cell,
     b: Cell,
     renew: &mut impl FnMut(Worlds) -> Worlds,
+    is_needed: &impl Fn(AllocId) -> bool,
 ) -> (Cell, [Option<AllocId>; 2]) {
     let holds_value = |cell: Cell| cell.worlds & VALUED != 0;
     if a.owner == b.owner {
         return (a.join(b), [None; 2]);
+    }
+    let mut given_up = |cell: Cell, to: Cell| Cell {
+        worlds: renew(cell.worlds),
+        owner: to.owner,
+        fresh: match cell.fresh {
+            0 => FRESH_ON_A_PATH,
+            known => known,
+        },
+        ..cell
+    };
+    if holds_value(a) && holds_value(b) {
+        match [a, b].map(|cell| cell.owner().is_some_and(is_needed)) {
+            [true, false] if b.owner != CONTESTED => return (a.join(given_up(b, a)), [None; 2]),
+            [false, true] if a.owner != CONTESTED => return (b.join(given_up(a, b)), [None; 2]),
+            _ => {}
+        }
     }
     let is_contested = a.owner == CONTESTED || b.owner == CONTESTED;
     let owner = match (holds_value(a), holds_value(b)) {

@@ -7,7 +7,7 @@ use super::findings::{Blame, Kind, Where};
 use super::flow::Graph;
 use super::layout::{Piece, Place};
 use super::lost::Lost;
-use super::memory::{Cell, MAYBE_OPEN, NONE, OPEN, State};
+use super::memory::{Cell, MAYBE_OPEN, NONE, OPEN, SEVERAL_WRITERS, State};
 use super::worlds::Event;
 
 impl Check<'_> {
@@ -79,7 +79,8 @@ impl Check<'_> {
             if is_own {
                 cell.worlds = next;
             }
-            if is_own && cell.open & OPEN != 0 && event == Event::Read {
+            let is_open = cell.open & OPEN != 0 && is_to_be_closed(program, *cell, inst);
+            if is_own && is_open && event == Event::Read {
                 findings.add(inst, place(bytes), *cell, Kind::ReadOpen, 0);
             } else if is_own && cell.open & MAYBE_OPEN != 0 && event == Event::Read {
                 findings.add(inst, place(bytes), *cell, Kind::NotProvable, 0);
@@ -108,6 +109,21 @@ impl Check<'_> {
                 .add(inst, place, segment.cell, Kind::Overlap(by), 0);
         }
     }
+}
+
+/// Whether the last writer of an open cell could have had STOP, as far as `inst` is concerned. Where
+/// several may be the last, or it stands in another block, that depends on the run; then STOP is only
+/// missed where a `stop_if` was meant to say so.
+pub(super) fn is_to_be_closed(program: &Program, cell: Cell, inst: Option<InstId>) -> bool {
+    let Some((writer, reader)) = cell.writer().zip(inst) else {
+        return true;
+    };
+    let writer = program.inst(writer);
+    let has_predicate = writer
+        .matmul()
+        .is_some_and(|matmul| matmul.stop_if.is_some());
+    let is_one = cell.open & SEVERAL_WRITERS == 0;
+    is_one && (has_predicate || writer.block == program.inst(reader).block)
 }
 
 /// What a destroyed value of `cell` is put down to.

@@ -9,7 +9,7 @@ use super::layout::{Piece, zero_region};
 use super::lost::Lost;
 use super::memory::{Cell, FRESH_ON_A_PATH, MAYBE_OPEN, NONE, OPEN, State};
 use super::needs::Needs;
-use super::read::blame;
+use super::read::{blame, is_to_be_closed};
 use super::worlds::{Event, Scope, VALUED};
 
 /// A write of one instruction to one buffer.
@@ -279,7 +279,9 @@ impl Check<'_> {
                 let blame = predicated.unwrap_or_else(|| blame(program, graph, *cell));
                 findings.add_faults(Some(write.inst), place(bytes), *cell, faults, blame);
             }
-            if cell.open & OPEN != 0 && !write.is_pe() {
+            let is_open =
+                cell.open & OPEN != 0 && is_to_be_closed(program, *cell, Some(write.inst));
+            if is_open && !write.is_pe() {
                 findings.add(Some(write.inst), place(bytes), *cell, Kind::LostPartial, 0);
             }
             *cell = write.written(*cell, worlds);
