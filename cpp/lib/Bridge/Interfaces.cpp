@@ -39,7 +39,8 @@ bool ptoCallGetPsumBanks(MlirOperation call, uint32_t *mask) {
 /// upstream's matcher tries the folders of its operation.
 static std::optional<int64_t> getConstant(OpFoldResult bound) {
   auto value = dyn_cast<Value>(bound);
-  if (auto constant = value ? value.getDefiningOp<arith::ConstantOp>() : nullptr)
+  if (auto constant =
+          value ? value.getDefiningOp<arith::ConstantOp>() : nullptr)
     if (auto number = dyn_cast<IntegerAttr>(constant.getValue()))
       return number.getValue().trySExtValue();
   return getConstantIntValue(bound);

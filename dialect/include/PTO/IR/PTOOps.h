@@ -116,8 +116,8 @@ void setOptionalOperand(ConcreteOp op, Value value) {
   size = value ? 1 : 0;
 }
 
-/// How many tokens `op` waits for. Looks at one group where getAfter() would sum
-/// up those before it.
+/// How many tokens `op` waits for. Looks at one group where getAfter() would
+/// sum up those before it.
 template <typename ConcreteOp> unsigned getAfterCount(ConcreteOp op) {
   if constexpr (countsGroups<ConcreteOp>)
     return op.getProperties()
