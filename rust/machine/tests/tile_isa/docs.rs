@@ -24,6 +24,32 @@ fn every_rule_is_listed_in_order() {
     assert_eq!(rows(&page(), "| `pto:"), expected);
 }
 
+/// The dialect's verifier shares no code with the machine; its rules are rules of this list, and raise
+/// the same faults.
+#[test]
+fn rules_of_the_verifier_are_rules_of_the_machine() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../dialect/lib/IR/TileRules.h");
+    let header = std::fs::read_to_string(path).expect("TileRules.h");
+    // inline constexpr TileRule name{"fault", "tag"}; on one line or two.
+    let rules: Vec<(&str, &str)> = header
+        .split("constexpr TileRule ")
+        .skip(1)
+        .map(|text| {
+            let mut quoted = text.split('"').skip(1).step_by(2);
+            (
+                quoted.next().expect("a fault"),
+                quoted.next().expect("a tag"),
+            )
+        })
+        .collect();
+    assert!(rules.len() > 20, "{rules:?}");
+    for (fault, tag) in rules {
+        let rule = Rule::ALL.iter().find(|rule| rule.tag() == tag);
+        let found = rule.map(|rule| rule.kind().to_string());
+        assert_eq!(found.as_deref(), Some(fault), "{tag}");
+    }
+}
+
 fn mode_row(mode: PreQuantMode) -> String {
     let accumulators: Vec<&str> = [DataType::Fp32, DataType::S32, DataType::U32]
         .into_iter()
