@@ -21,10 +21,14 @@
 //! *Strips* are the same idea for the partition axis of column groups: quadrants that every column
 //! group of the function holds or lacks together are one strip. A slot is a (bank, strip) pair.
 
+mod grid;
+mod lanes;
+
 use pto_ir::{AccessId, AllocId, Interval, Program, Space, Target, ZeroWindow};
 use rustc_hash::FxHashMap;
 
 use super::survey::Survey;
+use grid::{Axis, Grid, Partition, merged};
 
 /// Index of no shape, class or object.
 pub(super) const NONE: u32 = u32::MAX;
@@ -182,46 +186,6 @@ impl Geometry {
         pairs
             .filter(|&(_, strip)| strips >> strip & 1 == 1)
             .fold(0, |mask, (quadrant, _)| mask | 1 << quadrant)
-    }
-
-    /// The lanes with more than one class: only there can two accesses have no cell in common. Of
-    /// quadrants that are always touched together, the first.
-    pub(super) fn shared_lanes(&self) -> Lanes {
-        self.shared_lanes
-    }
-
-    /// The lanes of quadrants (one bit each) of banks.
-    pub(super) fn lanes(&self, quadrants: u8, banks: Interval) -> Lanes {
-        let per_bank = self.target.partitions / self.target.quadrant_partitions;
-        let banks = banks.start..banks.end.min(self.target.banks);
-        banks.fold(0, |lanes, bank| {
-            lanes | Lanes::from(quadrants) << (bank * per_bank)
-        })
-    }
-
-    /// The lanes of the hull of a shape's banks that it has cells in; none for [`NONE`].
-    pub(super) fn lanes_of(&self, shape: u32) -> Lanes {
-        match self.shapes.get(shape as usize) {
-            Some(shape) => self.lanes(shape.quadrants, shape.banks),
-            None => 0,
-        }
-    }
-
-    /// The lanes of a rectangle. It may have fewer quadrants than any access: for each there is the one
-    /// that stands for it.
-    pub(super) fn lanes_of_rectangle(&self, cells: Rectangle) -> Lanes {
-        let Interval { start, end } = self.target.quadrants(cells.partitions);
-        let bank_bytes = self.target.bank_bytes;
-        let first = cells.bytes.start / bank_bytes;
-        let last = cells.bytes.end.div_ceil(bank_bytes).min(self.target.banks);
-        let per_bank = self.alike.len() / self.target.banks as usize;
-        let lanes = (first..last).flat_map(|bank| {
-            let alike = &self.alike[bank as usize * per_bank..];
-            (start..end).map(move |quadrant| {
-                bank as usize * per_bank + alike[quadrant as usize].trailing_zeros() as usize
-            })
-        });
-        lanes.fold(0, |lanes, lane| lanes | 1 << lane)
     }
 
     /// Whether two shapes share a cell.
@@ -427,32 +391,6 @@ impl Geometry {
             shape.class_count = (kept - start) as u32;
         }
     }
-
-    fn find_shared_lanes(&mut self) {
-        let per_bank = self.strip_of_quadrant.len();
-        let in_strip = |strip: &u8| self.quadrants_of(1 << strip);
-        let alike: Vec<u8> = self.strip_of_quadrant.iter().map(in_strip).collect();
-        let mut alike = alike.repeat(self.target.banks as usize);
-        let (mut once, mut shared) = (0, 0);
-        for class in &self.classes {
-            let Interval { start, end } = self.target.quadrants(class.slab);
-            let quadrants = ((1u32 << end) - (1u32 << start)) as u8;
-            let lanes = self.lanes(quadrants, Interval::new(class.bank, class.bank + 1));
-            shared |= once & lanes;
-            once |= lanes;
-            let bank = class.bank as usize * per_bank;
-            for (quadrant, alike) in alike[bank..bank + per_bank].iter_mut().enumerate() {
-                let has_class = quadrants >> quadrant & 1 == 1;
-                *alike &= if has_class { quadrants } else { !quadrants };
-            }
-        }
-        let first =
-            |&(lane, alike): &(usize, &u8)| alike.trailing_zeros() as usize == lane % per_bank;
-        let distinct = alike.iter().enumerate().filter(first);
-        let distinct: Lanes = distinct.fold(0, |lanes, (lane, _)| lanes | 1 << lane);
-        self.shared_lanes = shared & distinct;
-        self.alike = alike;
-    }
 }
 
 /// The strip of every quadrant: quadrants with the same column groups share one.
@@ -469,211 +407,4 @@ fn strips(target: &Target, groups: &[u8]) -> Vec<u8> {
             }) as u8
         })
         .collect()
-}
-
-/// The boundaries of all shapes: rows shared by all banks, columns per bank.
-#[derive(Debug, Default)]
-struct Grid {
-    /// Partition boundaries, from 0 to the last partition.
-    rows: Vec<u32>,
-    /// By bank: byte boundaries, from the bank's first byte to its end.
-    columns: Vec<Vec<u32>>,
-    /// By bank: its first cell; one more entry for the end.
-    first_cell: Vec<usize>,
-    bank_bytes: u32,
-}
-
-impl Grid {
-    fn new(target: &Target, shapes: &[Shape], spans: &[Vec<Interval>]) -> Self {
-        let mut rows = vec![0, target.partitions];
-        let mut columns: Vec<Vec<u32>> = (0..target.banks)
-            .map(|bank| vec![bank * target.bank_bytes, (bank + 1) * target.bank_bytes])
-            .collect();
-        for (shape, spans) in shapes.iter().zip(spans) {
-            rows.extend([shape.partitions.start, shape.partitions.end]);
-            for span in spans {
-                columns[(span.start / target.bank_bytes) as usize].push(span.start);
-                columns[((span.end - 1) / target.bank_bytes) as usize].push(span.end);
-            }
-            compact(&mut rows);
-        }
-        let quadrants = target.partitions / target.quadrant_partitions;
-        rows.extend((1..quadrants).map(|quadrant| quadrant * target.quadrant_partitions));
-        sort_unique(&mut rows);
-        columns.iter_mut().for_each(sort_unique);
-        let mut first_cell = vec![0];
-        for bank in &columns {
-            let end = first_cell[first_cell.len() - 1] + (bank.len() - 1) * (rows.len() - 1);
-            first_cell.push(end);
-        }
-        Self {
-            rows,
-            columns,
-            first_cell,
-            bank_bytes: target.bank_bytes,
-        }
-    }
-
-    /// Calls `visit` for the cells of `partitions` times `spans`, bank by bank.
-    fn for_each_cell(
-        &self,
-        partitions: Interval,
-        spans: &[Interval],
-        mut visit: impl FnMut(usize),
-    ) {
-        let rows = position(&self.rows, partitions.start)..position(&self.rows, partitions.end);
-        for span in spans {
-            let mut start = span.start;
-            while start < span.end {
-                let bank = (start / self.bank_bytes) as usize;
-                let end = span.end.min((bank as u32 + 1) * self.bank_bytes);
-                let columns = &self.columns[bank];
-                let (from, to) = (position(columns, start), position(columns, end));
-                for row in rows.clone() {
-                    let first = self.first_cell[bank] + row * (columns.len() - 1);
-                    (first + from..first + to).for_each(&mut visit);
-                }
-                start = end;
-            }
-        }
-    }
-
-    /// Bank, row and column of a cell.
-    fn coordinates(&self, cell: usize) -> (u32, usize, usize) {
-        let bank = self.first_cell.partition_point(|&first| first <= cell) - 1;
-        let width = self.columns[bank].len() - 1;
-        let offset = cell - self.first_cell[bank];
-        (bank as u32, offset / width, offset % width)
-    }
-
-    fn rectangle(&self, cell: usize) -> Rectangle {
-        let (bank, row, column) = self.coordinates(cell);
-        let columns = &self.columns[bank as usize];
-        Rectangle {
-            partitions: Interval::new(self.rows[row], self.rows[row + 1]),
-            bytes: Interval::new(columns[column], columns[column + 1]),
-        }
-    }
-}
-
-/// A partition of the grid's cells into classes that only gets finer.
-struct Partition {
-    class_of_cell: Vec<u32>,
-    /// By class: its number of cells.
-    size: Vec<u32>,
-    /// By class: how many of its cells the current shape holds; all zero between shapes.
-    hits: Vec<u32>,
-    /// By class: the class that its hit cells move to.
-    target: Vec<u32>,
-}
-
-impl Partition {
-    /// The classes that `initial` (of a bank and a row) tells apart.
-    fn new(grid: &Grid, initial: impl Fn(u32, usize) -> u32) -> Self {
-        let mut class_of_cell = Vec::with_capacity(grid.first_cell[grid.first_cell.len() - 1]);
-        let mut size: Vec<u32> = Vec::new();
-        for (bank, columns) in grid.columns.iter().enumerate() {
-            for row in 0..grid.rows.len() - 1 {
-                let class = initial(bank as u32, row) as usize;
-                size.resize(size.len().max(class + 1), 0);
-                size[class] += columns.len() as u32 - 1;
-                class_of_cell.resize(class_of_cell.len() + columns.len() - 1, class as u32);
-            }
-        }
-        let hits = vec![0; size.len()];
-        let target = (0..size.len() as u32).collect();
-        Self {
-            class_of_cell,
-            size,
-            hits,
-            target,
-        }
-    }
-
-    /// Splits every class that holds both cells that `each` visits and others.
-    fn split(&mut self, each: impl Fn(&mut dyn FnMut(usize))) {
-        let mut touched: Vec<u32> = Vec::new();
-        each(&mut |cell| {
-            let class = self.class_of_cell[cell];
-            if self.hits[class as usize] == 0 {
-                touched.push(class);
-            }
-            self.hits[class as usize] += 1;
-        });
-        let mut splits = false;
-        for &class in &touched {
-            let hits = std::mem::take(&mut self.hits[class as usize]);
-            if hits < self.size[class as usize] {
-                splits = true;
-                let new = self.size.len() as u32;
-                self.size[class as usize] -= hits;
-                self.size.push(hits);
-                self.hits.push(0);
-                self.target.push(new);
-                self.target[class as usize] = new;
-            }
-        }
-        if splits {
-            each(&mut |cell| {
-                let class = &mut self.class_of_cell[cell];
-                *class = self.target[*class as usize];
-            });
-            for &class in &touched {
-                self.target[class as usize] = class;
-            }
-        }
-    }
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Axis {
-    Bytes,
-    Partitions,
-}
-
-/// Joins rectangles that touch along `axis` and agree on the other one.
-fn merged(mut rectangles: Vec<Rectangle>, axis: Axis) -> Vec<Rectangle> {
-    rectangles.sort_unstable_by_key(|r| match axis {
-        Axis::Bytes => (r.partitions, r.bytes),
-        Axis::Partitions => (r.bytes, r.partitions),
-    });
-    let mut result: Vec<Rectangle> = Vec::with_capacity(rectangles.len());
-    for next in rectangles {
-        if let Some(last) = result.last_mut() {
-            let joins_bytes =
-                last.partitions == next.partitions && last.bytes.end == next.bytes.start;
-            let joins_rows =
-                last.bytes == next.bytes && last.partitions.end == next.partitions.start;
-            match axis {
-                Axis::Bytes if joins_bytes => {
-                    last.bytes.end = next.bytes.end;
-                    continue;
-                }
-                Axis::Partitions if joins_rows => {
-                    last.partitions.end = next.partitions.end;
-                    continue;
-                }
-                _ => {}
-            }
-        }
-        result.push(next);
-    }
-    result
-}
-
-fn sort_unique(list: &mut Vec<u32>) {
-    list.sort_unstable();
-    list.dedup();
-}
-
-/// Keeps a list of few distinct values from growing with the number of shapes.
-fn compact(list: &mut Vec<u32>) {
-    if list.len() > 4096 {
-        sort_unique(list);
-    }
-}
-
-/// Index of a boundary that is in the list.
-fn position(boundaries: &[u32], boundary: u32) -> usize {
-    boundaries.partition_point(|&b| b < boundary)
 }
