@@ -46,10 +46,6 @@ impl Geometry {
     }
 
     pub(super) fn find_shared_lanes(&mut self) {
-        let per_bank = self.strip_of_quadrant.len();
-        let in_strip = |strip: &u8| self.quadrants_of(1 << strip);
-        let alike: Vec<u8> = self.strip_of_quadrant.iter().map(in_strip).collect();
-        let mut alike = alike.repeat(self.target.banks as usize);
         let (mut once, mut shared) = (0, 0);
         for class in &self.classes {
             let Interval { start, end } = self.target.quadrants(class.slab);
@@ -57,17 +53,33 @@ impl Geometry {
             let lanes = self.lanes(quadrants, Interval::new(class.bank, class.bank + 1));
             shared |= once & lanes;
             once |= lanes;
-            let bank = class.bank as usize * per_bank;
-            for (quadrant, alike) in alike[bank..bank + per_bank].iter_mut().enumerate() {
-                let has_class = quadrants >> quadrant & 1 == 1;
-                *alike &= if has_class { quadrants } else { !quadrants };
+        }
+        self.alike = self.alike_quadrants();
+        let per_bank = self.strip_of_quadrant.len();
+        self.shared_lanes = (0..self.alike.len())
+            .filter(|lane| shared >> lane & 1 == 1)
+            .map(|lane| lane / per_bank * per_bank + self.alike[lane].trailing_zeros() as usize)
+            .fold(0, |lanes, lane| lanes | 1 << lane);
+    }
+
+    /// By lane: the quadrants of its bank that every shape and every column group has together with it,
+    /// or has not.
+    fn alike_quadrants(&self) -> Vec<u8> {
+        let per_bank = self.strip_of_quadrant.len();
+        let in_strip = |strip: &u8| self.quadrants_of(1 << strip);
+        let alike: Vec<u8> = self.strip_of_quadrant.iter().map(in_strip).collect();
+        let mut alike = alike.repeat(self.target.banks as usize);
+        for shape in &self.shapes {
+            for bank in shape.banks.start..shape.banks.end.min(self.target.banks) {
+                let lanes = &mut alike[bank as usize * per_bank..][..per_bank];
+                for (quadrant, alike) in lanes.iter_mut().enumerate() {
+                    *alike &= match shape.quadrants >> quadrant & 1 {
+                        1 => shape.quadrants,
+                        _ => !shape.quadrants,
+                    };
+                }
             }
         }
-        let first =
-            |&(lane, alike): &(usize, &u8)| alike.trailing_zeros() as usize == lane % per_bank;
-        let distinct = alike.iter().enumerate().filter(first);
-        let distinct: Lanes = distinct.fold(0, |lanes, (lane, _)| lanes | 1 << lane);
-        self.shared_lanes = shared & distinct;
-        self.alike = alike;
+        alike
     }
 }
