@@ -34,6 +34,7 @@
 //!     bytes: 1024,
 //!     placement: Some(Placement { bank: 0, offset, partition: 0 }),
 //!     escapes: false,
+//!     may_alias: false,
 //! };
 //! for offset in [0, 1024] {
 //!     let alloc = builder.add_alloc(half(offset));
