@@ -23,6 +23,7 @@
 //!     bytes: 2048,
 //!     placement: Some(Placement { bank: 0, offset: 0, partition: 0 }),
 //!     escapes: false,
+//!     may_alias: false,
 //! });
 //! builder.push_alloc(alloc);
 //! let cells = builder.whole(alloc);
