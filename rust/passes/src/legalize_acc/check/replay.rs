@@ -18,13 +18,15 @@
 //! accepted here should be accepted there.
 
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 
 use pto_ir::{
-    AccEdit, Anchor, BlockId, Condition, InstId, Matmul, NewMemset, NewPredicate, Op, Origin, Plan,
-    Program, RegionId, RegionKind, Space, Target, Turn,
+    AccEdit, Anchor, BlockId, InstId, Matmul, NewMemset, NewPredicate, Op, Origin, Plan, Program,
+    RegionId, RegionKind, Space, Target, Turn,
 };
 
 use super::cells::Replay;
+use crate::verify_acc::flow::tracked_loops;
 
 /// Deeper nests are left to the proof over all paths: replaying doubles with each level.
 const MAX_DEPTH: usize = 4;
@@ -59,26 +61,12 @@ pub(in crate::legalize_acc) fn is_plainly_right(
     walk.block(*entry)
 }
 
-/// The loops of which a predicate asks whether they are in their first iteration, ascending.
-fn told_apart(program: &Program, plan: &Plan) -> Vec<InstId> {
-    let known = program.conditions().iter();
-    let known = known.filter_map(|condition| match condition {
-        Condition::Loops {
-            turn: Turn::First,
-            loops,
-            ..
-        } => Some(loops),
-        _ => None,
-    });
+/// The loops of which a predicate asks whether they are in their first iteration.
+fn told_apart(program: &Program, plan: &Plan) -> BTreeSet<InstId> {
+    let mut loops = tracked_loops(program);
     let new = plan.predicates.iter();
     let new = new.filter(|new| new.turn == Turn::First);
-    let mut loops: Vec<InstId> = known
-        .chain(new.map(|new| &new.loops))
-        .flatten()
-        .copied()
-        .collect();
-    loops.sort_unstable();
-    loops.dedup();
+    loops.extend(new.flat_map(|new| &new.loops));
     loops
 }
 
@@ -166,7 +154,7 @@ struct Walk<'p> {
     program: &'p Program,
     replay: Replay<'p>,
     changes: Changes<'p>,
-    told_apart: Vec<InstId>,
+    told_apart: BTreeSet<InstId>,
     /// The loops around the instruction, and whether each is in its first iteration.
     loops: Vec<(InstId, bool)>,
 }
@@ -273,7 +261,7 @@ impl Walk<'_> {
 
     fn iteration(&mut self, holder: InstId, is_first: bool, body: BlockId) -> bool {
         let outside = self.replay.may_displace;
-        let is_told_apart = self.told_apart.binary_search(&holder).is_ok();
+        let is_told_apart = self.told_apart.contains(&holder);
         self.replay.may_displace = outside && is_first && is_told_apart;
         self.loops.push((holder, is_first));
         let is_right = self.block(body);

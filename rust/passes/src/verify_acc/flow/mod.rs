@@ -159,7 +159,7 @@ impl Graph {
 }
 
 /// The loops whose first iteration some predicate or branch asks for.
-fn tracked_loops(program: &Program) -> BTreeSet<InstId> {
+pub(crate) fn tracked_loops(program: &Program) -> BTreeSet<InstId> {
     let conditions = program.conditions().iter();
     let loops = conditions.filter_map(|condition| match condition {
         Condition::Loops {
