@@ -163,11 +163,13 @@ impl Matmul {
     /// The PSUM partitions of the instruction's column group: those of the quadrants its columns meet.
     pub fn column_group(&self, target: &crate::Target) -> Interval {
         let columns = match self.tile {
-            Some(tile) => Interval::new(tile.col, tile.col.saturating_add(tile.cols)),
+            // Whatever a tile says, the array ends somewhere.
+            Some(tile) => Interval::new(
+                tile.col.min(target.pe_columns),
+                tile.col.saturating_add(tile.cols).min(target.pe_columns),
+            ),
             None => Interval::new(0, target.pe_columns),
         };
-        // Whatever a tile says, the array ends somewhere.
-        let columns = columns.intersection(Interval::new(0, target.pe_columns));
         let quadrants = target.quadrants(columns);
         Interval::new(
             quadrants.start * target.quadrant_partitions,
