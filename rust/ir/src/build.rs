@@ -160,8 +160,9 @@ impl ProgramBuilder {
         id
     }
 
-    /// Appends the marker that allocates `alloc`.
+    /// Appends the marker that allocates `alloc`; the block is the buffer's.
     pub fn push_alloc(&mut self, alloc: AllocId) -> InstId {
+        self.program.allocs[alloc.index()].block = self.block;
         self.push(Op::Alloc(alloc), Engine::Other, &[])
     }
 

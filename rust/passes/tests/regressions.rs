@@ -46,6 +46,25 @@ const PROGRAMS: &[&str] = &[
     // One logical matmul in four steps.
     "alloc a bank 0 u0..8
      mm a; mma a; mma a; mma a; read a",
+    // A sum that goes on in a loop beside one that begins in every iteration, in reach of its START.
+    "alloc b bank 0 p32..64 b1024..1280; alloc a bank 0 p0..32 b1024..1280
+     for { mm a tile(128,64)@(0,0); mma b p0..5 tile(128,32)@(0,32) }",
+    // The same, allocated in the loop.
+    "alloc b bank 0 p32..64 b1024..1280
+     for { alloc a bank 0 p0..32 b1024..1280; mm a tile(128,64)@(0,0); mma b p0..5 tile(128,32)@(0,32) }",
+    // A part of a sum is older than the loop that begins the rest of it.
+    "alloc a bank 1 p96..128 b1024..1792
+     mma a b256..768 tile(128,32)@(0,96)
+     for { if { }; mma a b0..256 tile(128,32)@(0,96); mma a tile(128,32)@(0,96) }",
+    // A branch STARTs beside a sum, and then overwrites that with data.
+    "alloc b bank 0 p0..64 b768..1536; alloc a bank 0 p64..96 b256..512
+     mma a tile(128,64)@(0,64); switch { mma b; data a engine(scalar) }
+     mma a tile(128,32)@(0,64); read a",
+    // Only the first iteration has to do with a sum, whose cells another buffer takes.
+    "alloc a bank 1 p0..96 b768..2048; alloc b bank 1 p0..96 b1536..1792
+     for { if(first 0) { mma b tile(128,128)@(0,0); mm a b768..1024 } }",
+    // A buffer for every iteration of three loops.
+    "for 2 { for 3 { alloc a bank 0 u0..4; for 4 { mma a }; read a }; alloc b bank 0 u0..4; mma b; read b }",
     // Written, and never read.
     "alloc a bank 0 u0..4; alloc b bank 0 u4..8
      mm a; mm b; mma a; read b",

@@ -37,7 +37,7 @@ pub(super) struct Object {
     pub seeds: bool,
     /// Some member adds onto a sum from another block.
     pub sum_seeded: bool,
-    /// Data: what it is.
+    /// Data: what it is. Chains: data if a region may have overwritten cells of it with data, else a sum.
     pub content: Content,
     /// The last position where a region adds to it, [`END`](super::problem::END) if that may be after
     /// the block.
@@ -219,6 +219,7 @@ impl Chains {
         a.zero_seeded |= b.zero_seeded;
         a.data_seeded |= b.data_seeded;
         a.sum_seeded |= b.sum_seeded;
+        a.content = a.content.max(b.content);
         a.added_at = a.added_at.max(b.added_at);
         self.parent[other as usize] = root;
         root

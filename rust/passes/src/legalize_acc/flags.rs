@@ -356,7 +356,10 @@ fn decide_member(
         Decision::Start | Decision::StartOverZeros if member == cluster.head => {
             (AccFlags::START, facts.geometry.window(cluster.banks).code)
         }
-        Decision::Accumulate if continues(facts, member) => (AccFlags::NONE, own_region),
+        // A sum that goes on may have a predicate for its first matmul to START.
+        Decision::Accumulate | Decision::Clear if continues(facts, member) => {
+            (AccFlags::NONE, own_region)
+        }
         Decision::Accumulate => (AccFlags::ACCUMULATE, own_region),
         Decision::Clear if facts.target.has_accumulate => (AccFlags::ACCUMULATE, own_region),
         _ => (AccFlags::NONE, own_region),

@@ -465,9 +465,9 @@ impl<'g> Times<'g> {
         }
     }
 
-    /// Whether something older lives in `window` across `pos`.
+    /// Whether something older lives in `window` at `pos`.
     fn is_live(&self, window: Window, pos: u32) -> bool {
-        self.slots(window).any(|slot| self.last[slot] > pos)
+        self.slots(window).any(|slot| self.last[slot] >= pos)
     }
 
     fn slots(&self, window: Window) -> impl Iterator<Item = usize> + use<> {

@@ -152,7 +152,7 @@ impl Solver<'_> {
             return;
         }
         let mut is_reported = vec![false; facts.chains.objects.len()];
-        for &(member, data) in &facts.chains.data_seeds {
+        for &(member, written) in &facts.chains.data_seeds {
             let cluster = &decisions.clusters[decisions.cluster_of[member as usize] as usize];
             let chain = facts.chains.chain_of[member as usize];
             if cluster.decision == Decision::Keep
@@ -160,10 +160,10 @@ impl Solver<'_> {
             {
                 continue;
             }
-            let object = &facts.chains.objects[data as usize];
-            let inst = facts.problem.members[member as usize].inst;
-            let site = match object.first {
-                super::problem::BEGIN => Site::Alloc(AllocId::new(object.alloc as usize)),
+            let member = &facts.problem.members[member as usize];
+            let inst = member.inst;
+            let site = match written {
+                super::problem::BEGIN => Site::Alloc(AllocId::new(member.alloc as usize)),
                 pos => Site::Inst(facts.problem.inst_at(self.program, pos)),
             };
             self.warn(

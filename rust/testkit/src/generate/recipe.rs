@@ -23,7 +23,8 @@ pub struct Buffer {
     pub origin: Origin,
     /// Whether it is read after the function.
     pub escapes: bool,
-    /// Allocate right before the first use instead of at the top.
+    /// Allocate right before the first use instead of at the top: in a loop, once an iteration. What
+    /// stands outside the block of the allocation does not use it.
     pub late: bool,
 }
 
@@ -119,7 +120,8 @@ struct Build<'a> {
     target: &'static Target,
     recipe: &'a Recipe,
     builder: ProgramBuilder,
-    allocated: Vec<bool>,
+    /// By buffer: the block that allocates it.
+    homes: Vec<Option<BlockId>>,
     written: Written,
     insts: Vec<InstId>,
     /// By open region: the holder, the block after it, and what was written before it.
@@ -163,7 +165,7 @@ impl Recipe {
             target,
             recipe: self,
             builder,
-            allocated: vec![false; self.buffers.len()],
+            homes: vec![None; self.buffers.len()],
             written,
             insts: Vec::new(),
             open: Vec::new(),
@@ -195,16 +197,30 @@ impl Build<'_> {
         while !self.open.is_empty() {
             self.close();
         }
-        (0..self.allocated.len()).for_each(|buffer| self.allocate(buffer));
+        (0..self.homes.len()).for_each(|buffer| self.allocate(buffer));
         if self.recipe.reads_at_end {
             self.read_everything();
         }
     }
 
     fn allocate(&mut self, buffer: usize) {
-        let is_allocation = self.recipe.buffers[buffer].origin == Origin::Allocation;
-        if !std::mem::replace(&mut self.allocated[buffer], true) && is_allocation {
+        if self.homes[buffer].is_some() {
+            return;
+        }
+        self.homes[buffer] = Some(self.builder.block());
+        if self.recipe.buffers[buffer].origin == Origin::Allocation {
             self.builder.push_alloc(AllocId::new(buffer));
+        }
+    }
+
+    /// Whether the buffer is, or may be, allocated where the next instruction stands.
+    fn is_visible(&self, buffer: usize) -> bool {
+        match self.homes[buffer] {
+            Some(home) => {
+                home == self.builder.block() || self.open.iter().any(|open| open.1 == home)
+            }
+            // What is read after the function is there all the time.
+            None => self.open.is_empty() || !self.recipe.buffers[buffer].escapes,
         }
     }
 
@@ -224,7 +240,7 @@ impl Build<'_> {
     }
 
     fn inst(&mut self, kind: Kind, buffer: usize, piece: &Piece, wait: Option<usize>) {
-        if self.recipe.buffers[buffer].late && !self.allocated[buffer] && !self.open.is_empty() {
+        if !self.is_visible(buffer) {
             return;
         }
         let (rows, grains) = self.grains(buffer, piece);

@@ -4,8 +4,8 @@
 //! cell is hit as a whole or not at all.
 
 use pto_ir::{
-    AccFlags, AccessId, InstId, Interval, Matmul, MemsetTarget, Plan, Program, Space, Target, Use,
-    UseKind, ZeroWindow,
+    AccFlags, AccessId, AllocId, InstId, Interval, Matmul, MemsetTarget, Op, Plan, Program, Space,
+    Target, Use, UseKind, ZeroWindow,
 };
 
 /// What the reference says of a cell, and what PSUM holds unless a START intervened.
@@ -52,6 +52,24 @@ impl Cell {
         let start = |cell: &Self| (cell.pending != Pending::No).then_some(cell.start);
         (self.owner, self.content, self.pending) == (other.owner, other.content, other.pending)
             && start(self) == start(other)
+    }
+
+    /// Whether a buffer has a value here.
+    fn has_value(&self) -> bool {
+        let is_value = matches!(
+            self.content,
+            Content::Valued | Content::Zero | Content::Lost
+        );
+        is_value && self.owner != NOBODY
+    }
+
+    /// From here on the cell belongs to `owner`, which has written nothing.
+    fn pass_to(&mut self, owner: u32) {
+        self.content = match self.content {
+            Content::Zero | Content::FreshZero => Content::FreshZero,
+            _ => Content::Fresh,
+        };
+        self.owner = owner;
     }
 
     fn started(&mut self, is_certain: bool, start: u32) {
@@ -101,6 +119,21 @@ impl Cell {
 /// A run of neighbouring cells: first, and one past the last.
 type Run = (u32, u32);
 
+/// What changed, as it was before.
+#[derive(Default)]
+struct Log {
+    cells: Vec<(u32, Cell)>,
+    /// Buffers, and whether they were displaced.
+    displaced: Vec<(u32, bool)>,
+}
+
+/// How much was logged at some time.
+#[derive(Clone, Copy)]
+pub(super) struct Logged {
+    cells: usize,
+    displaced: usize,
+}
+
 pub(super) struct Replay<'p> {
     program: &'p Program,
     target: &'static Target,
@@ -114,8 +147,8 @@ pub(super) struct Replay<'p> {
     runs: Vec<Run>,
     /// By buffer: whether another one took a cell in which it had a value.
     displaced: Vec<bool>,
-    /// Where something is repeated: the cells that changed, as they were before.
-    log: Option<Vec<(u32, Cell)>>,
+    /// Where something is repeated: what changed.
+    log: Option<Log>,
     /// Whether a buffer may take a cell in which another one has a value.
     pub(super) may_displace: bool,
 }
@@ -147,7 +180,7 @@ impl<'p> Replay<'p> {
 
     /// From here on changes are logged.
     pub(super) fn start_log(&mut self) {
-        self.log = Some(Vec::new());
+        self.log = Some(Log::default());
     }
 
     pub(super) fn end_log(&mut self) {
@@ -155,20 +188,24 @@ impl<'p> Replay<'p> {
     }
 
     /// How much was logged so far.
-    pub(super) fn logged(&self) -> usize {
-        self.log.as_ref().map_or(0, Vec::len)
+    pub(super) fn logged(&self) -> Logged {
+        let log = self.log.as_ref();
+        Logged {
+            cells: log.map_or(0, |log| log.cells.len()),
+            displaced: log.map_or(0, |log| log.displaced.len()),
+        }
     }
 
-    /// Whether every cell is as it was when `logged` changes were logged.
-    pub(super) fn is_as_at(&self, logged: usize) -> bool {
+    /// Whether everything is as it was when so much was `logged`.
+    pub(super) fn is_as_at(&self, logged: Logged) -> bool {
         let Some(log) = &self.log else { return false };
-        let mut changed = log[logged..].to_vec();
-        // The first entry of a cell is how it was; sorting keeps the order of one cell's entries.
-        changed.sort_by_key(|&(cell, _)| cell);
-        changed.dedup_by_key(|&mut (cell, _)| cell);
-        changed
-            .iter()
-            .all(|(cell, before)| self.cells[*cell as usize].is_like(before))
+        let cells = first_entries(&log.cells[logged.cells..]);
+        let displaced = first_entries(&log.displaced[logged.displaced..]);
+        let is_like = |(cell, before): &(u32, Cell)| self.cells[*cell as usize].is_like(before);
+        cells.iter().all(is_like)
+            && displaced
+                .iter()
+                .all(|&(alloc, before)| self.displaced[alloc as usize] == before)
     }
 
     /// Cuts PSUM wherever an access, a column group or a memset begins or ends.
@@ -217,10 +254,18 @@ impl<'p> Replay<'p> {
                 );
             }
         }
-        for matmul in self.program.insts().iter().filter_map(|inst| inst.matmul()) {
-            if matmul.tile.is_some() {
-                let group = matmul.column_group(self.target);
-                add(group, &mut std::iter::empty());
+        for inst in self.program.insts() {
+            match &inst.op {
+                Op::Matmul(matmul) if matmul.tile.is_some() => {
+                    let group = matmul.column_group(self.target);
+                    add(group, &mut std::iter::empty());
+                }
+                Op::Alloc(alloc) if self.program.holder(inst.block).is_some() => {
+                    if let Some((partitions, bytes)) = self.extent(*alloc) {
+                        add(partitions, &mut std::iter::once(bytes));
+                    }
+                }
+                _ => {}
             }
         }
         (rows[0], rows[partitions as usize]) = (true, true);
@@ -237,7 +282,7 @@ impl<'p> Replay<'p> {
     }
 
     /// First byte and first partition of a buffer that lies in PSUM.
-    pub(super) fn base(&self, alloc: pto_ir::AllocId) -> Option<(u32, u32)> {
+    pub(super) fn base(&self, alloc: AllocId) -> Option<(u32, u32)> {
         let facts = self.program.alloc(alloc);
         let place = facts.placement.filter(|_| facts.space == Space::Psum)?;
         let base = place
@@ -248,6 +293,14 @@ impl<'p> Replay<'p> {
         let last = place.partition.checked_add(facts.partitions)?;
         let fits = end <= self.target.partition_bytes() && last <= self.target.partitions;
         fits.then_some((base, place.partition))
+    }
+
+    /// The partitions and bytes of PSUM that a buffer takes.
+    fn extent(&self, alloc: AllocId) -> Option<(Interval, Interval)> {
+        let (base, row) = self.base(alloc)?;
+        let facts = self.program.alloc(alloc);
+        let extent = |start, length| Interval::new(start, start + length);
+        Some((extent(row, facts.partitions), extent(base, facts.bytes)))
     }
 
     /// Whether an access, a column group or a memset may begin or end at a partition.
@@ -370,6 +423,26 @@ impl<'p> Replay<'p> {
         }
     }
 
+    /// A buffer begins a life: all its cells are its own, and fresh. A value of another buffer there is lost.
+    pub(super) fn renew(&mut self, alloc: AllocId) -> bool {
+        let Some((partitions, bytes)) = self.extent(alloc) else {
+            return false;
+        };
+        let owner = alloc.index() as u32;
+        for run in self.rectangle(partitions, bytes) {
+            note(&mut self.log, &self.cells, run);
+            for cell in run.0..run.1 {
+                let cell = &mut self.cells[cell as usize];
+                if cell.owner != owner && cell.has_value() {
+                    displace(&mut self.displaced, &mut self.log, cell.owner, true);
+                }
+                cell.pass_to(owner);
+            }
+        }
+        displace(&mut self.displaced, &mut self.log, owner, false);
+        true
+    }
+
     /// Lets `act` loose on every cell of `access`, now owned by `owner`; whether all went well.
     fn change(&mut self, access: AccessId, owner: u32, act: impl Fn(&mut Cell) -> bool) -> bool {
         self.place(access)
@@ -378,14 +451,24 @@ impl<'p> Replay<'p> {
 
     fn change_run(&mut self, run: Run, owner: u32, act: impl Fn(&mut Cell) -> bool) -> bool {
         note(&mut self.log, &self.cells, run);
-        let Self {
-            cells,
-            displaced,
-            may_displace,
-            ..
-        } = self;
-        let mut run = cells[run.0 as usize..run.1 as usize].iter_mut();
-        run.all(|cell| pass(cell, owner, displaced, *may_displace) && act(cell))
+        (run.0..run.1).all(|cell| self.pass(cell, owner) && act(&mut self.cells[cell as usize]))
+    }
+
+    /// Passes a cell to the buffer that writes it. A buffer that lost a cell with a value to another one
+    /// may not come back for more: which of its cells are fresh is not known any more.
+    fn pass(&mut self, cell: u32, owner: u32) -> bool {
+        let cell = &mut self.cells[cell as usize];
+        if cell.owner == owner {
+            return true;
+        }
+        if cell.has_value() {
+            if !self.may_displace {
+                return false;
+            }
+            displace(&mut self.displaced, &mut self.log, cell.owner, true);
+        }
+        cell.pass_to(owner);
+        !self.displaced[owner as usize]
     }
 
     /// Another engine: it reads all it reads before it writes.
@@ -479,32 +562,26 @@ impl<'p> Replay<'p> {
 }
 
 /// Logs a run of cells that are about to change.
-fn note(log: &mut Option<Vec<(u32, Cell)>>, cells: &[Cell], (from, to): Run) {
+fn note(log: &mut Option<Log>, cells: &[Cell], (from, to): Run) {
     if let Some(log) = log {
-        log.extend((from..to).map(|cell| (cell, cells[cell as usize])));
+        log.cells
+            .extend((from..to).map(|cell| (cell, cells[cell as usize])));
     }
 }
 
-/// Passes a cell to the buffer that writes it. A buffer that lost a cell with a value to another one
-/// may not come back for more: which of its cells are fresh is not known any more.
-fn pass(cell: &mut Cell, owner: u32, displaced: &mut [bool], may_displace: bool) -> bool {
-    if cell.owner == owner {
-        return true;
+/// Marks a buffer as displaced, or not any more.
+fn displace(displaced: &mut [bool], log: &mut Option<Log>, alloc: u32, is_displaced: bool) {
+    let before = std::mem::replace(&mut displaced[alloc as usize], is_displaced);
+    if let Some(log) = log.as_mut().filter(|_| before != is_displaced) {
+        log.displaced.push((alloc, before));
     }
-    let had_value = matches!(
-        cell.content,
-        Content::Valued | Content::Zero | Content::Lost
-    );
-    if had_value && cell.owner != NOBODY {
-        if !may_displace {
-            return false;
-        }
-        displaced[cell.owner as usize] = true;
-    }
-    cell.content = match cell.content {
-        Content::Zero | Content::FreshZero => Content::FreshZero,
-        _ => Content::Fresh,
-    };
-    cell.owner = owner;
-    !displaced[owner as usize]
+}
+
+/// The first entry of each key: how it was before.
+fn first_entries<T: Copy>(entries: &[(u32, T)]) -> Vec<(u32, T)> {
+    let mut entries = entries.to_vec();
+    // Sorting keeps the order of one key's entries.
+    entries.sort_by_key(|&(key, _)| key);
+    entries.dedup_by_key(|&mut (key, _)| key);
+    entries
 }

@@ -25,7 +25,7 @@ use pto_ir::{
     RegionId, RegionKind, Space, Target, Turn,
 };
 
-use super::cells::Replay;
+use super::cells::{Logged, Replay};
 use crate::verify_acc::flow::tracked_loops;
 
 /// Deeper nests are left to the proof over all paths: replaying doubles with each level.
@@ -190,8 +190,13 @@ impl Walk<'_> {
                 self.replay.inserted(program.uses(inst), rest)
             }
             Op::Engine | Op::Effects => self.replay.plain(program.uses(inst)),
-            // In a loop every iteration has a buffer of its own in the place of the one before.
-            Op::Alloc(id) => self.loops.is_empty() || program.alloc(*id).space != Space::Psum,
+            // Every iteration has a buffer of its own in the place of the one before. Outside of loops a
+            // buffer takes its cells as it writes them, since others may be done with them by then.
+            Op::Alloc(id) => {
+                self.loops.is_empty()
+                    || program.alloc(*id).space != Space::Psum
+                    || self.replay.renew(*id)
+            }
             Op::Region {
                 kind: RegionKind::For { trips: Some(trips) },
                 regions,
@@ -251,8 +256,9 @@ impl Walk<'_> {
         if is_outermost {
             self.replay.start_log();
         }
-        let is_right =
-            self.iteration(holder, true, *body) && (trips == 1 || self.others(holder, *body));
+        let before = self.replay.logged();
+        let is_right = self.iteration(holder, true, *body)
+            && (trips == 1 || self.is_settled(holder, before) || self.others(holder, *body));
         if is_outermost {
             self.replay.end_log();
         }
@@ -268,6 +274,11 @@ impl Walk<'_> {
         self.loops.pop();
         self.replay.may_displace = outside;
         is_right
+    }
+
+    /// Whether the first iteration is like all others, and found everything as it leaves it.
+    fn is_settled(&self, holder: InstId, before: Logged) -> bool {
+        !self.told_apart.contains(&holder) && self.replay.is_as_at(before)
     }
 
     /// All iterations but the first.

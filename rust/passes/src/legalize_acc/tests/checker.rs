@@ -1,6 +1,6 @@
 //! The checker: what it may not accept.
 
-use pto_ir::{AccFlags, Diag, NewMemset, Plan, Program, Severity, Target};
+use pto_ir::{AccFlags, Diag, Inst, NewMemset, Op, Plan, Program, Severity, Target};
 use pto_testkit::generate::{self, Profile};
 use pto_testkit::oracle::collide::{Queues, collisions};
 use pto_testkit::oracle::order::dependences;
@@ -69,16 +69,16 @@ fn is_right_on_path(program: &Program, plan: &Plan, target: &'static Target, pat
 /// over all paths accepts it too, whether the plan is the solver's or a wrong one.
 #[test]
 fn a_replayed_nest_is_right() {
-    let profile = Profile {
-        regions: true,
-        lives: false,
-        ..Profile::AUTO
-    };
-    let (mut replayed, mut refused) = (0u64, 0u64);
+    let (mut replayed, mut renewed, mut refused) = (0u64, 0u64, 0u64);
     for name in ["trn1", "trn2", "trn3"] {
         let target = target(name);
         for seed in first_seed()..first_seed() + rounds() {
             let mut rng = fastrand::Rng::with_seed(seed);
+            let profile = Profile {
+                regions: true,
+                lives: seed % 2 == 0,
+                ..Profile::AUTO
+            };
             let program = generate::recipe(&mut rng, target, profile).build(target);
             let Ok(plan) = plan(&program, target, &Options::default()) else {
                 continue;
@@ -87,6 +87,10 @@ fn a_replayed_nest_is_right() {
             if plan.acc.is_empty() || !has_loop {
                 continue;
             }
+            let is_in_loop = |inst: &Inst| {
+                matches!(inst.op, Op::Alloc(_)) && program.holder(inst.block).is_some()
+            };
+            let has_alloc = program.insts().iter().any(is_in_loop);
             let mutant = mutated_predicates(&plan, &mut rng, target);
             for plan in [&plan, &mutant] {
                 if !is_plainly_right(&program, target, plan) {
@@ -94,6 +98,7 @@ fn a_replayed_nest_is_right() {
                     continue;
                 }
                 replayed += 1;
+                renewed += u64::from(has_alloc);
                 let after = plan.applied_to(&program);
                 let text = || format!("{name}, seed {seed}\n{}", text::print(&after));
                 let paths = seed..seed + 4;
@@ -110,8 +115,11 @@ fn a_replayed_nest_is_right() {
             }
         }
     }
-    println!("{replayed} replayed, {refused} wrong ones refused");
+    println!(
+        "{replayed} replayed, {renewed} with an allocation inside, {refused} wrong ones refused"
+    );
     assert!(replayed > rounds() / 20, "loops are replayed: {replayed}");
+    assert!(renewed > rounds() / 200, "allocations: {renewed}");
     assert!(refused > rounds() / 20, "mutants are wrong: {refused}");
 }
 

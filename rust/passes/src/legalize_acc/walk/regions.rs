@@ -26,10 +26,12 @@ impl Walker<'_> {
             if is_holder {
                 before = self.held(pos, is_visible, chains);
             }
+            let demanded = chains.demands.len();
             for event in now {
                 self.event(event, problem, chains);
             }
             if is_holder {
+                self.withdraw(demanded, pos, chains);
                 holder += 1;
                 let runs_once = self.runs_once(problem, pos);
                 let mut after = self.held(pos, is_visible, chains);
@@ -55,6 +57,16 @@ impl Walker<'_> {
                 barrier += 1;
             }
         }
+    }
+
+    /// Takes back the demands from `first` on for cells that another buffer has by the end of the
+    /// operation at `pos`. No later run wants the sum, so the block that adds to it begins it.
+    fn withdraw(&mut self, first: usize, pos: u32, chains: &mut Chains) {
+        let new = chains.demands.split_off(first);
+        let is_open = |demand: &Demand| {
+            demand.pos != pos || self.cells[demand.class as usize].owner == demand.alloc
+        };
+        chains.demands.extend(new.into_iter().filter(is_open));
     }
 
     /// A region adds to the cells. Those that are fresh have to be cleared before it, unless the region

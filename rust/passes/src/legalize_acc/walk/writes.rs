@@ -87,7 +87,15 @@ impl Walker<'_> {
             let cell = *self.cell(class);
             if accumulates && self.holds(&cell, event.alloc) {
                 let object = chains.find(cell.value);
-                if chains.objects[object as usize].is_chain() {
+                let facts = &chains.objects[object as usize];
+                if facts.is_chain() {
+                    // A region wrote data over it, perhaps after a START inside.
+                    let is_data = facts.content == Content::Data
+                        && self.barriers_of(class).0 > facts.first
+                        && problem.holders.binary_search(&cell.written).is_ok();
+                    if is_data {
+                        seeds.data = seeds.data.min(cell.written);
+                    }
                     chain = chains.join(chain, object);
                 } else {
                     self.seed(event, class, object, &mut seeds, problem, chains);
@@ -152,13 +160,11 @@ impl Walker<'_> {
             let named = pto_ir::ZeroWindow::of_bank(first, member.region.unwrap_or(0));
             object.banks = object.banks.hull(named.banks());
         }
-        if seeds.first != NONE {
-            object.zero_seeded |= seeds.zero;
-            object.sum_seeded |= seeds.sum;
-            object.first = object.first.min(seeds.first);
-            if seeds.data != NONE && !std::mem::replace(&mut object.data_seeded, true) {
-                chains.data_seeds.push((event.member, seeds.data));
-            }
+        object.zero_seeded |= seeds.zero;
+        object.sum_seeded |= seeds.sum;
+        object.first = object.first.min(seeds.first);
+        if seeds.data != NONE && !std::mem::replace(&mut object.data_seeded, true) {
+            chains.data_seeds.push((event.member, seeds.data));
         }
         chain
     }
@@ -187,7 +193,7 @@ impl Walker<'_> {
                 // A region added to the zeros.
                 Content::Zero if was_added => seeds.sum = true,
                 Content::Zero => seeds.zero = true,
-                Content::Data => seeds.data = seeds.data.min(object),
+                Content::Data => seeds.data = seeds.data.min(data.first),
             }
         }
         if cell.maybe != BEGIN {
@@ -291,11 +297,11 @@ impl Walker<'_> {
 
 /// What a PE write adds onto, apart from chains.
 struct Seeds {
-    /// Position of the earliest seed, or [`NONE`].
+    /// Position of the earliest seed that is no chain, or [`NONE`].
     first: u32,
     /// Whether some cell holds +0.0.
     zero: bool,
-    /// The first object of data, or [`NONE`].
+    /// Position of the earliest data, or [`NONE`].
     data: u32,
     /// Whether some cell holds a sum from another block.
     sum: bool,
