@@ -126,8 +126,53 @@ def generate_tiles(out, matmuls, aliases):
     out.write("  return\n}\n")
 
 
+# A matmul over three loops, as kernels keep it: K steps load their operands, then the sum is drained.
+GEMM = """\
+    scf.for %m = %c0 to %c1024 step %c128 {{
+    scf.for %n = %c0 to %c4096 step %c512 {{
+    %sum = pto.psum_alloc bank({bank}) offset(0) partition(0) : {psum}
+    scf.for %k = %c0 to %c2048 step %c128 {{
+    %ah = memref.subview %a[%k, %m] [128, 128] [1, 1] : {a} to {ah}
+    %w = pto.sbuf_alloc : {w}
+    pto.copy %ah, %w : {ah}, {w} engine(dma)
+    %bh = memref.subview %b[%k, %n] [128, 512] [1, 1] : {b} to {bh}
+    %x = pto.sbuf_alloc : {x}
+    pto.copy %bh, %x : {bh}, {x} engine(dma)
+    pto.tmatmul_acc ins(%sum, %w, %x : {psum}, {w}, {x}) outs(%sum : {psum})
+    }}
+    %s = pto.sbuf_alloc : {sbuf}
+    pto.copy %sum, %s : {psum}, {sbuf}
+    %ch = memref.subview %c[%m, %n] [128, 512] [1, 1] : {c} to {ch}
+    pto.copy %s, %ch : {sbuf}, {ch} engine(dma)
+    }}
+    }}
+"""
+GEMM_TYPES = {
+    "psum": "memref<128x512xf32, #pto.mem<psum>>",
+    "sbuf": "memref<128x512xf32, #pto.mem<sbuf>>",
+    "w": "memref<128x128xbf16, #pto.mem<sbuf>>",
+    "x": "memref<128x512xbf16, #pto.mem<sbuf>>",
+    "a": "memref<2048x1024xbf16>",
+    "ah": "memref<128x128xbf16, strided<[1024, 1], offset: ?>>",
+    "b": "memref<2048x4096xbf16>",
+    "bh": "memref<128x512xbf16, strided<[4096, 1], offset: ?>>",
+    "c": "memref<1024x4096xf32>",
+    "ch": "memref<128x512xf32, strided<[4096, 1], offset: ?>>",
+}
+
+
+def generate_gemms(out, nests):
+    """Matmuls in three loops each, one after the other, a bank each in turn."""
+    arguments = ", ".join(f"%{name}: {GEMM_TYPES[name]}" for name in "abc")
+    out.write("module attributes {pto.target = #pto.target<trn2>} {\n")
+    out.write(f"  func.func @f({arguments}) {{\n")
+    out.writelines(f"    %c{n} = arith.constant {n} : index\n" for n in (0, 128, 512, 1024, 2048, 4096))
+    out.writelines(GEMM.format(bank=number % BANKS, **GEMM_TYPES) for number in range(nests))
+    out.write("    return\n  }\n}\n")
+
+
 def generate_nests(out, nests):
-    """Sums over two loops each, one after the other, a bank each in turn."""
+    """Sums over two loops each and nothing else, one after the other, a bank each in turn."""
     cells = 512
     writer = Writer(out, cells)
     out.write("module attributes {pto.target = #pto.target<trn2>} {\n")

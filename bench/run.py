@@ -191,17 +191,18 @@ def measure_pipeline(pto_opt, folder):
 
 
 def measure_loops(pto_opt, folder):
-    """Every nest is a sum of its own: two loops around one matmul, then the drain."""
+    """Loop nests as kernels have them: three loops, loads, a drain. And bare: two loops around a matmul."""
     nests = 10_000
-    progress(f"legalize {nests} loop nests")
-    file = folder / "nests.mlir"
-    with file.open("w") as out:
-        generate.generate_nests(out, nests)
-    times = [PassTimes(pto_opt, file, ["legalize"]) for _ in range(5)]
-    run = best(times, lambda run: run.total("legalize") / run.frame)
-    work = run.total("legalize")
-    detail = f"{work * 1e9 / nests:.0f} ns a nest"
-    yield Bar("legalize / (parse + print), 10k loop nests", work / run.frame, 0.15, detail=detail)
+    for what, write in (("GEMM", generate.generate_gemms), ("bare", generate.generate_nests)):
+        progress(f"legalize {nests} loop nests, {what}")
+        file = folder / "nests.mlir"
+        with file.open("w") as out:
+            write(out, nests)
+        times = [PassTimes(pto_opt, file, ["legalize"]) for _ in range(5)]
+        run = best(times, lambda run: run.total("legalize") / run.frame)
+        work = run.total("legalize")
+        detail = f"{work * 1e9 / nests:.0f} ns a nest"
+        yield Bar(f"legalize / (parse + print), 10k loop nests, {what}", work / run.frame, 0.15, detail=detail)
 
 
 def measure_front(pto_opt, folder):

@@ -10,7 +10,7 @@
 
 use std::rc::Rc;
 
-use pto_ir::{BlockId, Condition, InstId, Op, Program, RegionKind, Turn, UseKind};
+use pto_ir::{BlockId, Condition, InstId, Op, Program, RegionId, RegionKind, Turn, UseKind};
 use rustc_hash::FxHashSet;
 
 use super::geometry::{Geometry, NONE};
@@ -119,6 +119,12 @@ pub(super) struct Summarizer<'p> {
     pub reach: &'p dyn Fn(&pto_ir::Matmul) -> u64,
 }
 
+/// One summary for all iterations of the loop around.
+fn twice(summary: Summary) -> [Rc<Summary>; 2] {
+    let summary = Rc::new(summary);
+    [Rc::clone(&summary), summary]
+}
+
 impl Summaries {
     /// Of an operation with regions, in any iteration.
     pub(super) fn of(&self, holder: InstId) -> Option<Rc<Summary>> {
@@ -159,45 +165,57 @@ impl Summarizer<'_> {
         let Op::Region { kind, regions } = &self.program.inst(holder).op else {
             return [Rc::default(), Rc::default()];
         };
-        let bodies = |copy: usize| -> Vec<Summary> {
+        let bodies = |copy: usize| {
             let all = regions.iter();
-            all.map(|&region| self.region(&self.program.region(region).blocks, known, copy))
-                .collect()
+            all.map(move |&region| self.region(&self.program.region(region).blocks, known, copy))
         };
         match *kind {
             RegionKind::For { trips } => {
-                let (first, others) = (bodies(0), bodies(1));
-                let summary = match (first.first(), others.first()) {
-                    (Some(first), Some(others)) if trips != Some(0) => {
-                        self.repeated(first, others, trips)
-                    }
+                let summary = match bodies(0).next() {
+                    Some(first) if trips != Some(0) => match self.is_alike(regions, known) {
+                        true => self.repeated(&first, &first, trips),
+                        false => {
+                            let others = bodies(1).next().unwrap_or_default();
+                            self.repeated(&first, &others, trips)
+                        }
+                    },
                     _ => Summary::default(),
                 };
-                let summary = Rc::new(summary);
-                [Rc::clone(&summary), summary]
+                twice(summary)
             }
             RegionKind::If | RegionKind::IndexSwitch => {
                 let asks = self.asks_for_nearest_loop(holder);
-                let copies = [0, 1].map(|copy| {
+                if asks.is_none() && self.is_alike(regions, known) {
+                    return twice(self.chosen(*kind, bodies(0), None));
+                }
+                [0, 1].map(|copy| {
                     let taken = asks.map(|when_first| (copy == 0) == when_first);
-                    self.chosen(*kind, bodies(copy), taken)
-                });
-                copies.map(Rc::new)
+                    Rc::new(self.chosen(*kind, bodies(copy), taken))
+                })
             }
             RegionKind::While | RegionKind::Other => {
                 let mut all = Summary::default();
-                for body in bodies(0).iter().chain(&bodies(1)) {
-                    all.add(body);
-                }
+                bodies(0).chain(bodies(1)).for_each(|body| all.add(&body));
                 all.sort();
                 for used in &mut all.uses {
                     (used.carries, used.carries_add) = (used.reads || used.adds, used.adds);
                     used.is_certain = false;
                 }
-                let all = Rc::new(all);
-                [Rc::clone(&all), all]
+                twice(all)
             }
         }
+    }
+
+    /// Whether nothing in the regions asks if the loop around is in its first iteration.
+    fn is_alike(&self, regions: &[RegionId], known: &Summaries) -> bool {
+        let program = self.program;
+        let blocks = regions
+            .iter()
+            .flat_map(|&region| &program.region(region).blocks);
+        let insts = blocks.flat_map(|&block| &program.block(block).insts);
+        insts
+            .filter_map(|id| known.list[id.index()].as_ref())
+            .all(|[first, others]| Rc::ptr_eq(first, others))
     }
 
     /// Where a branch asks whether the innermost loop around it is in its first iteration: whether it
@@ -253,11 +271,16 @@ impl Summarizer<'_> {
     }
 
     /// A branch: one of `bodies` runs, or none. `taken` says of some whether it is the first.
-    fn chosen(&self, kind: RegionKind, bodies: Vec<Summary>, taken: Option<bool>) -> Summary {
+    fn chosen(
+        &self,
+        kind: RegionKind,
+        bodies: impl ExactSizeIterator<Item = Summary>,
+        taken: Option<bool>,
+    ) -> Summary {
         let has_way_around = kind == RegionKind::If && bodies.len() < 2;
         let mut result = Summary::default();
         let mut kills: Option<FxHashSet<(u32, u32)>> = None;
-        for (index, body) in bodies.into_iter().enumerate() {
+        for (index, body) in bodies.enumerate() {
             if taken.is_some_and(|first| first != (index == 0)) {
                 continue;
             }
