@@ -233,6 +233,11 @@ fn loops_branches_and_jumps() {
             &["pto:read-open-group"],
         ),
         ("memset a; for { mma a acc<stop> }; read a", &[]),
+        // The running sum: open in all iterations but the last.
+        (
+            "for 3 { mma a acc<none> start_if(first 0) stop_if(last 0); read a }",
+            &["pto:read-open-group"],
+        ),
         (
             "for { mma a acc<stop> }; memset b",
             &["pto:accumulate-undefined"],
@@ -310,6 +315,20 @@ fn buffers_in_one_place() {
         (
             "mm a acc<start|stop>; read a; mma b acc<stop>; read b",
             &["pto:wrong-mode"],
+        ),
+        // Nobody asks for what the iteration before left, nor for what stood there before the loop.
+        (
+            "data a; read a; for 4 { alloc c bank 0 u0..4; for { mm c acc<start|stop> }; read c }",
+            &[],
+        ),
+        // The branch is there for the first iteration alone, and so is the use in it.
+        (
+            "for 3 { if(first 0) { mm a acc<start|stop> } }; for { mm b acc<start|stop> }; read b",
+            &[],
+        ),
+        (
+            "data a; for 3 { data b; if(first 0) { mma a acc<start|stop> } }; read b",
+            &["pto:overlapping-allocs"],
         ),
     ] {
         let diags = check("trn2", &format!("{place}{text}"));

@@ -6,6 +6,7 @@
 //! data *seed* it.
 
 use pto_ir::{Diag, Interval};
+use rustc_hash::FxHashSet;
 
 use super::geometry::{NONE, Strips};
 use super::survey::MAX_ERRORS;
@@ -166,6 +167,28 @@ impl Chains {
             _ => self.begins_end[member as usize - 1],
         };
         &self.begins[start as usize..self.begins_end[member as usize] as usize]
+    }
+
+    /// What is cleared before an operation whose regions run once at most holds zeros in them. Demands are
+    /// by position, as the operations are.
+    pub(super) fn clear_before_branches(&mut self) {
+        for wanted in self.demands.chunk_by(|a, b| a.pos == b.pos) {
+            let found = self.around.binary_search_by_key(&wanted[0].pos, |a| a.pos);
+            let Some(around) = found.ok().map(|index| &mut self.around[index]) else {
+                continue;
+            };
+            if !around.runs_once {
+                continue;
+            }
+            let cleared: FxHashSet<(u32, u32)> =
+                wanted.iter().map(|d| (d.class, d.alloc)).collect();
+            let is_cleared = |held: &&Held| cleared.contains(&(held.class, held.alloc));
+            let zeros = around.after.iter().filter(is_cleared).map(|&held| Held {
+                content: Content::Zero,
+                ..held
+            });
+            around.before.extend(zeros);
+        }
     }
 
     /// Names every member's chain by its root.

@@ -272,6 +272,7 @@ fn derive(
             let wants_predicates = options.loops == Loops::Predicate;
             let found = nests.settle(&problem, &blocks, &mut chains, wants_predicates);
             solver.add_nests(found);
+            chains.clear_before_branches();
         }
         lives.descend(&problem, &chains);
         let is_idle = problem.members.is_empty() && chains.demands.is_empty();

@@ -29,6 +29,8 @@ pub(super) struct Check<'a> {
     pub(super) findings: Findings,
     pub(super) misplaced_tiles: Vec<InstId>,
     pub(super) graph: &'a Graph,
+    /// The node at hand, and the instruction of it.
+    pub(super) here: (usize, usize),
     /// Whether some STOP depends on a predicate.
     has_stop_if: bool,
 }
@@ -51,6 +53,7 @@ impl<'a> Check<'a> {
             findings: Findings::default(),
             misplaced_tiles: Vec::new(),
             graph,
+            here: (0, 0),
             has_stop_if: false,
         }
     }
@@ -131,7 +134,7 @@ impl<'a> Check<'a> {
                 continue;
             };
             let node = &nodes[index];
-            self.node(node, &mut state);
+            self.node(index, &mut state);
             for edge in &node.edges {
                 let mut arriving = match (edge.skips_loop, edge.leaves) {
                     (true, _) => state.without_a_trip(),
@@ -158,9 +161,11 @@ impl<'a> Check<'a> {
         }
     }
 
-    fn node(&mut self, node: &Node, state: &mut State) {
-        let program = self.program;
-        for &inst in &program.block(node.block).insts[node.first..node.end] {
+    fn node(&mut self, index: usize, state: &mut State) {
+        let (program, node) = (self.program, &self.nodes[index]);
+        let insts = &program.block(node.block).insts[node.first..node.end];
+        for (offset, &inst) in insts.iter().enumerate() {
+            self.here = (index, offset);
             self.inst(inst, node, state);
         }
         if node.is_exit {

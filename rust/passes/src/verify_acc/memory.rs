@@ -12,6 +12,8 @@ use super::worlds::{FRESH, VALUED, Worlds};
 pub(super) const NONE: u32 = u32::MAX;
 /// Different buffers on different paths: nobody may rely on the cell.
 const CONTESTED: u32 = u32::MAX - 1;
+/// Different buffers on different paths, whose values nobody asks for: fresh to whoever comes next.
+const GIVEN_UP: u32 = u32::MAX - 2;
 
 /// Why a cell may be fresh.
 pub(super) const FRESH_ON_A_PATH: u8 = 1;
@@ -52,7 +54,7 @@ impl Cell {
     }
 
     pub(super) fn owner(self) -> Option<AllocId> {
-        (self.owner < CONTESTED).then(|| AllocId::new(self.owner as usize))
+        (self.owner < GIVEN_UP).then(|| AllocId::new(self.owner as usize))
     }
 
     /// What is known where both paths meet. Sites are those of the first path.
@@ -302,8 +304,11 @@ impl State {
 }
 
 /// Two cells of different paths. Where they belong to different buffers, the cell goes to the one
-/// that holds a value; where both do, to the one whose value is needed; where both are, neither can
-/// rely on it, and both values are lost.
+/// that holds a value; where both do, to the one whose value is needed, or to nobody if neither is; where
+/// both are, neither can rely on it, and both values are lost.
+///
+/// Of buffers that differ the owner only moves from those that nobody asks for to [`GIVEN_UP`], to one that
+/// somebody asks for, to [`CONTESTED`]: so the walk ends.
 fn join_owned(
     a: Cell,
     b: Cell,
@@ -314,28 +319,34 @@ fn join_owned(
     if a.owner == b.owner {
         return (a.join(b), [None; 2]);
     }
-    let mut given_up = |cell: Cell, to: Cell| Cell {
+    let mut given_up = |cell: Cell, owner: u32| Cell {
         worlds: renew(cell.worlds),
-        owner: to.owner,
+        owner,
         fresh: match cell.fresh {
             0 => FRESH_ON_A_PATH,
             known => known,
         },
         ..cell
     };
-    if holds_value(a) && holds_value(b) {
+    let is_contested = a.owner == CONTESTED || b.owner == CONTESTED;
+    let is_settled = |cell: Cell| holds_value(cell) || cell.owner == GIVEN_UP;
+    if is_settled(a) && is_settled(b) && !is_contested {
         match [a, b].map(|cell| cell.owner().is_some_and(is_needed)) {
-            [true, false] if b.owner != CONTESTED => return (a.join(given_up(b, a)), [None; 2]),
-            [false, true] if a.owner != CONTESTED => return (b.join(given_up(a, b)), [None; 2]),
-            _ => {}
+            [true, false] => return (a.join(given_up(b, a.owner)), [None; 2]),
+            [false, true] => return (b.join(given_up(a, b.owner)), [None; 2]),
+            [false, false] => {
+                let joined = given_up(a, GIVEN_UP).join(given_up(b, GIVEN_UP));
+                return (joined, [None; 2]);
+            }
+            [true, true] => {}
         }
     }
-    let is_contested = a.owner == CONTESTED || b.owner == CONTESTED;
     let owner = match (holds_value(a), holds_value(b)) {
         _ if is_contested => CONTESTED,
         (true, true) => CONTESTED,
         (true, false) => a.owner,
         (false, true) => b.owner,
+        (false, false) if a.owner == GIVEN_UP || b.owner == GIVEN_UP => GIVEN_UP,
         (false, false) => a.owner.min(b.owner),
     };
     if owner != CONTESTED {

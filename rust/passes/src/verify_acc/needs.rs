@@ -6,15 +6,13 @@
 //! order, and each way onwards either stays before the last use or comes back over an edge that
 //! leads into the interval: then the interval reaches to where that edge begins.
 
-use pto_ir::{AllocId, InstId, Op, Program};
+use pto_ir::{AllocId, Op, Program};
 
 use super::flow::Node;
 
 /// Positions along the graph: the start of each node has one, and after it each of its instructions.
 #[derive(Debug)]
 pub(crate) struct Needs {
-    /// By instruction.
-    position: Vec<u32>,
     /// By node.
     starts: Vec<u32>,
     /// By buffer: the position of its allocation, and the last at which its value may be needed.
@@ -26,7 +24,6 @@ const ALWAYS: u32 = u32::MAX;
 
 impl Needs {
     pub(crate) fn new(program: &Program, nodes: &[Node]) -> Self {
-        let mut position = vec![0; program.insts().len()];
         let mut starts = Vec::with_capacity(nodes.len());
         let mut lives: Vec<(u32, u32)> = program
             .allocs()
@@ -38,7 +35,6 @@ impl Needs {
             starts.push(next);
             for &inst in &program.block(node.block).insts[node.first..node.end] {
                 next += 1;
-                position[inst.index()] = next;
                 if let Op::Alloc(alloc) = program.inst(inst).op {
                     // A block may be there several times.
                     let first = &mut lives[alloc.index()].0;
@@ -58,16 +54,13 @@ impl Needs {
         for life in &mut lives {
             life.1 = returns.extend(*life, &starts);
         }
-        Self {
-            position,
-            starts,
-            lives,
-        }
+        Self { starts, lives }
     }
 
-    /// Whether something after `inst` may need what `alloc` held before it.
-    pub(crate) fn is_needed_after(&self, alloc: AllocId, inst: InstId) -> bool {
-        self.is_needed_at(alloc, self.position[inst.index()])
+    /// Whether something after instruction number `offset` of node `node` may need what `alloc` held
+    /// before it. A block may be there in several nodes, so an instruction alone has no position.
+    pub(crate) fn is_needed_after(&self, alloc: AllocId, (node, offset): (usize, usize)) -> bool {
+        self.is_needed_at(alloc, self.starts[node] + 1 + offset as u32)
     }
 
     /// Whether node `node` or something after it may need what `alloc` held before it.

@@ -1,6 +1,6 @@
 //! Reads, and what is said of values that are not there.
 
-use pto_ir::{AllocId, InstId, Matmul, Program};
+use pto_ir::{AllocId, Condition, InstId, Matmul, Program};
 
 use super::check::Check;
 use super::findings::{Blame, Kind, Where};
@@ -83,7 +83,12 @@ impl Check<'_> {
             if is_own && is_open && event == Event::Read {
                 findings.add(inst, place(bytes), *cell, Kind::ReadOpen, 0);
             } else if is_own && cell.open & MAYBE_OPEN != 0 && event == Event::Read {
-                findings.add(inst, place(bytes), *cell, Kind::NotProvable, 0);
+                // Who reads before the last iteration is over reads an open group in all others.
+                let kind = match closes_at_the_end(program, *cell) {
+                    true => Kind::ReadOpen,
+                    false => Kind::NotProvable,
+                };
+                findings.add(inst, place(bytes), *cell, kind, 0);
             }
         });
     }
@@ -124,6 +129,13 @@ pub(super) fn is_to_be_closed(program: &Program, cell: Cell, inst: Option<InstId
         .is_some_and(|matmul| matmul.stop_if.is_some());
     let is_one = cell.open & SEVERAL_WRITERS == 0;
     is_one && (has_predicate || writer.block == program.inst(reader).block)
+}
+
+/// Whether the last writer of `cell` closes the group in the last iteration of known loops.
+fn closes_at_the_end(program: &Program, cell: Cell) -> bool {
+    let writer = cell.writer().and_then(|inst| program.inst(inst).matmul());
+    let stop_if = writer.and_then(|matmul| matmul.stop_if);
+    stop_if.is_some_and(|stop| *program.condition(stop.condition) != Condition::Unknown)
 }
 
 /// What a destroyed value of `cell` is put down to.

@@ -239,6 +239,7 @@ impl Check<'_> {
             nodes,
             needs,
             graph,
+            here,
             ..
         } = self;
         let place = |bytes| {
@@ -255,7 +256,7 @@ impl Check<'_> {
             if cell.owner != write.alloc.index() as u32 {
                 let is_needed = |old: &AllocId| {
                     let needs = needs.get_or_init(|| Needs::new(program, nodes));
-                    needs.is_needed_after(*old, write.inst)
+                    needs.is_needed_after(*old, *here)
                 };
                 let loser = cell
                     .owner()

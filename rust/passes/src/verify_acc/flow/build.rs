@@ -10,8 +10,9 @@ use super::{Copy, Edge, Fact, Graph, Node};
 /// More choices of inner loops than this are not made.
 const MAX_CHOICES: usize = 16;
 
-/// The nodes in an order in which only edges of loops lead back. Among nodes that neither comes
-/// first of, the order of the program stays: loop bodies before what follows the loop.
+/// The nodes in an order in which only edges of loops lead back; those that nothing leads to are left out.
+/// Among nodes that neither comes first of, the order of the program stays: loop bodies before what
+/// follows the loop.
 fn in_reverse_postorder(nodes: Vec<Node>) -> Vec<Node> {
     let mut finished: Vec<usize> = Vec::with_capacity(nodes.len());
     let mut is_seen = vec![false; nodes.len()];
@@ -40,17 +41,18 @@ fn in_reverse_postorder(nodes: Vec<Node>) -> Vec<Node> {
         }
     }
     finished.reverse();
-    finished.extend((0..nodes.len()).filter(|&node| !is_seen[node]));
     renumbered(nodes, &finished)
 }
 
-/// `nodes` in the order that `order` lists them in.
+/// Those of `nodes` that `order` lists, in that order.
 fn renumbered(nodes: Vec<Node>, order: &[usize]) -> Vec<Node> {
-    let mut rank = vec![0; nodes.len()];
+    const LEFT_OUT: usize = usize::MAX;
+    let mut rank = vec![LEFT_OUT; nodes.len()];
     for (new, &old) in order.iter().enumerate() {
         rank[old] = new;
     }
     let mut ranked: Vec<(usize, Node)> = nodes.into_iter().enumerate().collect();
+    ranked.retain(|&(old, _)| rank[old] != LEFT_OUT);
     ranked.sort_unstable_by_key(|&(old, _)| rank[old]);
     let renamed = |(_, mut node): (usize, Node)| {
         for edge in &mut node.edges {

@@ -63,7 +63,7 @@ enum Fact {
 
 /// The graph of a program; node 0 is the entry. However the blocks are listed, going through the
 /// nodes in order meets every node after all those that lead to it, but for loops, and the nodes of
-/// one block in their order; those that nothing leads to come last.
+/// one block in their order. What nothing leads to is not there.
 #[derive(Debug, Default)]
 pub(crate) struct Graph {
     pub(crate) nodes: Vec<Node>,
