@@ -65,6 +65,14 @@ const PROGRAMS: &[&str] = &[
      for { if(first 0) { mma b tile(128,128)@(0,0); mm a b768..1024 } }",
     // A buffer for every iteration of three loops.
     "for 2 { for 3 { alloc a bank 0 u0..4; for 4 { mma a }; read a }; alloc b bank 0 u0..4; mma b; read b }",
+    // Two sums begin by one START; a third, between them, ACCUMULATEs on trn3.
+    "alloc a bank 1 p96..128 b512..1280; alloc b bank 1 p96..128 b1536..1792; alloc c bank 1 p0..32 b1280..1536
+     for { mma b tile(128,32)@(0,96); mma c tile(128,128)@(0,0); mma a tile(128,32)@(0,96) }",
+    // Zeros give way to another buffer in a loop, and come back as data.
+    "alloc a bank 0 p32..64 b1792..2048
+     effects memset a
+     for 2 { alloc b bank 0 p32..64 b1792..2048; mma b tile(128,32)@(0,32); data a }
+     mma a tile(128,32)@(0,32); read a",
     // Written, and never read.
     "alloc a bank 0 u0..4; alloc b bank 0 u4..8
      mm a; mm b; mma a; read b",

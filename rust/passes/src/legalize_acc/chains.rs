@@ -62,6 +62,17 @@ impl Object {
         self.member != NONE
     }
 
+    /// A region at `pos` may overwrite cells of the value with `content`; `was_zero`: those are +0.0.
+    pub(super) fn rewritten(&mut self, content: Content, was_zero: bool, pos: u32) {
+        self.last = pos;
+        match content {
+            Content::Data => self.content = Content::Data,
+            // Zeros that a region may have overwritten by a sum are zeros no more.
+            Content::Sum if was_zero || self.content == Content::Zero => self.added_at = pos,
+            Content::Sum | Content::Zero => {}
+        }
+    }
+
     /// Whether every cell of a chain is seeded.
     pub(super) fn is_seeded(&self) -> bool {
         !self.begins

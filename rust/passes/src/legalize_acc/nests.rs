@@ -25,7 +25,8 @@
 //! Everything else is cleared before the nest.
 
 use pto_ir::{
-    AccFlags, AccessId, InstId, Interval, NewPredicate, Op, Program, RegionKind, Target, Turn,
+    AccFlags, AccessId, InstId, Interval, Matmul, NewPredicate, Op, Program, RegionKind, Target,
+    Turn,
 };
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -194,8 +195,6 @@ impl<'p> Nests<'p> {
         if is_continued && !loops.iter().all(runs) {
             return None;
         }
-        let quadrants = super::survey::group_quadrants(matmul, self.target);
-        let own = self.geometry.shape(shape);
         Some(Candidate {
             alloc,
             pos,
@@ -205,11 +204,18 @@ impl<'p> Nests<'p> {
             is_continued,
             loops,
             shape,
-            window: Window {
-                banks: window_banks(own.banks, self.target),
-                strips: self.geometry.strips_of(quadrants | own.quadrants),
-            },
+            window: self.window(matmul),
         })
+    }
+
+    /// What START or ACCUMULATE of a matmul on PSUM may reach.
+    fn window(&self, matmul: &Matmul) -> Window {
+        let own = self.geometry.shape(self.geometry.shape_of(matmul.dst));
+        let quadrants = super::survey::group_quadrants(matmul, self.target);
+        Window {
+            banks: window_banks(own.banks, self.target),
+            strips: self.geometry.strips_of(quadrants | own.quadrants),
+        }
     }
 
     /// The candidates that can begin, in groups that one START begins: that of the first member, in
@@ -240,7 +246,8 @@ impl<'p> Nests<'p> {
                 .collect();
             let outermost = problem.inst_at(self.program, head.pos);
             let is_free = !times.is_live(head.window, head.pos)
-                && !self.is_disturbed(blocks, outermost, &group, head.window);
+                && !self.is_disturbed(blocks, outermost, &group, head.window)
+                && self.stays_pending(blocks, &group);
             if is_free {
                 rest.iter().for_each(|&other| is_taken[other] = true);
                 groups.push(group);
@@ -349,6 +356,45 @@ impl<'p> Nests<'p> {
             }
         };
         !summary.calls.is_empty() || summary.uses.iter().any(disturbs)
+    }
+
+    /// Whether what the START of the first member leaves pending is there when the others begin. Another
+    /// matmul between them may have to ACCUMULATE, which takes it away.
+    fn stays_pending(&self, blocks: &Blocks<'_>, group: &[&Candidate]) -> bool {
+        let [head, .., last] = group else {
+            return true;
+        };
+        let program = self.program;
+        let body = &program.block(program.inst(head.head).block).insts;
+        let position = |id: InstId| body.iter().position(|&inst| inst == id);
+        let (true, Some(from), Some(to)) = (
+            self.target.has_accumulate,
+            position(head.head),
+            position(last.head),
+        ) else {
+            return true;
+        };
+        let slots = self.slots(head.window);
+        let takes_away = |&id: &InstId| match &program.inst(id).op {
+            Op::Matmul(matmul) => {
+                let alloc = program.access(matmul.dst).alloc.index() as u32;
+                let is_own = group.iter().any(|member| member.alloc == alloc);
+                let is_in_psum = self.geometry.shape_of(matmul.dst) != NONE;
+                is_in_psum && !is_own && self.slots(self.window(matmul)) & slots != 0
+            }
+            Op::Region { .. } => blocks
+                .summary(id)
+                .is_none_or(|summary| summary.slots & slots != 0),
+            _ => false,
+        };
+        !body[from..to].iter().any(takes_away)
+    }
+
+    fn slots(&self, window: Window) -> u64 {
+        let banks = window.banks.start..window.banks.end.min(self.target.banks);
+        banks.fold(0, |slots, bank| {
+            slots | self.geometry.slots(bank, window.strips)
+        })
     }
 
     /// START in the first iteration, once for all; STOP of each in the last, if nobody adds to it

@@ -355,7 +355,9 @@ impl<'p> Blocks<'p> {
         problem.calls.push(Call { pos, inst, banks });
         let slots = (0..self.target.banks)
             .filter(|bank| banks.is_none_or(|mask| mask >> bank & 1 == 1))
-            .fold(0, |slots, bank| slots | self.slots(bank, Strips::MAX));
+            .fold(0, |slots, bank| {
+                slots | self.geometry.slots(bank, Strips::MAX)
+            });
         if slots != 0 {
             problem.barriers.push(Barrier {
                 pos,
@@ -438,13 +440,6 @@ impl<'p> Blocks<'p> {
         adds
     }
 
-    /// The slots of `strips` in `bank`.
-    fn slots(&self, bank: u32, strips: Strips) -> u64 {
-        let count = self.geometry.strip_count();
-        let strips = u64::from(strips) & ((1 << count) - 1);
-        strips << (bank * count)
-    }
-
     /// The slots whose pending bits a matmul inside a region may change: its region is not known
     /// yet, so all banks where regions may span several.
     fn reach(&self, matmul: &Matmul) -> u64 {
@@ -458,7 +453,7 @@ impl<'p> Blocks<'p> {
         } else {
             self.geometry.shape(shape).banks
         };
-        (banks.start..banks.end).fold(0, |slots, bank| slots | self.slots(bank, group))
+        (banks.start..banks.end).fold(0, |slots, bank| slots | self.geometry.slots(bank, group))
     }
 }
 

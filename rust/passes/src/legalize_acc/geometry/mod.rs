@@ -172,6 +172,13 @@ impl Geometry {
             .map_or(0, |&s| u32::from(s) + 1)
     }
 
+    /// The slots (one bit a bank and strip) of `strips` in `bank`.
+    pub(super) fn slots(&self, bank: u32, strips: Strips) -> u64 {
+        let count = self.strip_count();
+        let strips = u64::from(strips) & ((1 << count) - 1);
+        strips << (bank * count)
+    }
+
     /// The strips of a quadrant mask.
     pub(super) fn strips_of(&self, quadrants: u8) -> Strips {
         let pairs = self.strip_of_quadrant.iter().enumerate();

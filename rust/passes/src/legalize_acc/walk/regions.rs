@@ -166,14 +166,7 @@ impl Walker<'_> {
             let cell = *self.cell(class);
             if self.holds(&cell, event.alloc) {
                 let value = chains.find(cell.value);
-                let object = &mut chains.objects[value as usize];
-                object.last = event.pos;
-                match content {
-                    Content::Data => object.content = Content::Data,
-                    // Zeros that a region may have overwritten by a sum are zeros no more.
-                    Content::Sum if cell.is_zero => object.added_at = event.pos,
-                    Content::Sum | Content::Zero => {}
-                }
+                chains.objects[value as usize].rewritten(content, cell.is_zero, event.pos);
                 let cell = self.cell(class);
                 cell.written = event.pos;
                 cell.is_zero = false;
@@ -188,7 +181,7 @@ impl Walker<'_> {
                 self.lost.remove(&(event.alloc, class));
                 self.displace(event, class);
                 let value = chains.find(lost.object);
-                chains.objects[value as usize].last = event.pos;
+                chains.objects[value as usize].rewritten(content, false, event.pos);
                 let cell = self.cell(class);
                 (cell.owner, cell.value, cell.written) = (event.alloc, value, event.pos);
                 (cell.maybe, cell.maybe_shape) = (lost.maybe, lost.maybe_shape);
