@@ -68,7 +68,7 @@ impl Object {
         match content {
             Content::Data => self.content = Content::Data,
             // Zeros that a region may have overwritten by a sum are zeros no more.
-            Content::Sum if was_zero || self.content == Content::Zero => self.added_at = pos,
+            Content::Sum if was_zero => self.added_at = pos,
             Content::Sum | Content::Zero => {}
         }
     }

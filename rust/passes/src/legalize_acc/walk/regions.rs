@@ -181,7 +181,9 @@ impl Walker<'_> {
                 self.lost.remove(&(event.alloc, class));
                 self.displace(event, class);
                 let value = chains.find(lost.object);
-                chains.objects[value as usize].rewritten(content, false, event.pos);
+                let object = &mut chains.objects[value as usize];
+                let was_zero = object.content == Content::Zero;
+                object.rewritten(content, was_zero, event.pos);
                 let cell = self.cell(class);
                 (cell.owner, cell.value, cell.written) = (event.alloc, value, event.pos);
                 (cell.maybe, cell.maybe_shape) = (lost.maybe, lost.maybe_shape);
