@@ -117,6 +117,11 @@ bool ptoValueGetSum(MlirValue value, MlirValue *base, int64_t *constant) {
     *constant = number.value_or(0);
     return number.has_value();
   }
+  if (auto sub = dyn_cast_or_null<arith::SubIOp>(maker)) {
+    std::optional<int64_t> number = getConstantIntValue(sub.getRhs());
+    *base = wrap(sub.getLhs());
+    return number && !llvm::SubOverflow<int64_t>(0, *number, *constant);
+  }
   auto apply = dyn_cast_or_null<affine::AffineApplyOp>(maker);
   if (!apply || apply.getNumOperands() != 1)
     return false;

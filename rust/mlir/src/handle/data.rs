@@ -33,6 +33,11 @@ impl Type {
         unsafe { mlirTypeIsAIndex(self.0) }
     }
 
+    /// Whether it is `i1`.
+    pub(crate) fn is_bit(self) -> bool {
+        unsafe { mlirTypeIsAInteger(self.0) && mlirIntegerTypeGetWidth(self.0) == 1 }
+    }
+
     /// The memory space of a memref: see [`accessors::space`].
     pub(crate) fn space(self) -> u32 {
         unsafe { accessors::ptoTypeGetSpace(self.0) }

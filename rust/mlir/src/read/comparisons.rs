@@ -1,11 +1,13 @@
 //! What a comparison says of the iterations of a loop.
 //!
-//! Where the loop and the number it is compared with are constants, the iterations in which the
-//! comparison holds are counted out. Else it has to name the bounds of the loop as values.
+//! Where the lower bound and the step are constants, the iterations in which a comparison with a number holds
+//! are counted out; so are those of a comparison with the lower bound itself, whatever it is. The last
+//! iteration has to be asked for as the loop asks itself: the next value, compared with the upper bound.
 
 use pto_ir::{Condition, Turn};
 
 use super::loops::Loop;
+use super::trips::{ENDLESS, Guard, Trips};
 
 /// A comparison of `arith.cmpi`, as the dialect numbers them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -78,99 +80,102 @@ impl Comparison {
         }
     }
 
+    /// What it says of two bits of which `differ` tells whether they differ.
+    pub(super) fn of_bits(self, differ: Guard) -> Guard {
+        match self.relation {
+            Relation::Equal => differ.opposite(),
+            Relation::Unequal => differ,
+            _ => Guard::UNKNOWN,
+        }
+    }
+
     /// Whether it orders numbers as the loop does.
     fn suits(self, known: &Loop) -> bool {
         matches!(self.relation, Relation::Equal | Relation::Unequal)
             || self.is_unsigned == known.facts.is_unsigned
     }
 
-    /// What "induction variable, compared with the lower bound" says.
-    pub(super) fn with_lower(self, known: &Loop) -> Condition {
-        let first = match known.trips {
-            Some(1) => Condition::Constant(true),
-            _ => Condition::all(Turn::First, vec![known.holder]),
-        };
+    /// What "induction variable plus `left`, compared with the lower bound plus `right`" says.
+    pub(super) fn with_lower(self, known: &Loop, left: i64, right: i64) -> Guard {
+        // In an iteration both the variable and the lower bound have a successor.
+        let is_near = |offset: i64| (0..=1).contains(&offset);
+        let is_exact = is_near(left) && is_near(right) && self.suits(known);
+        let is_equality = matches!(self.relation, Relation::Equal | Relation::Unequal);
+        let distance = i128::from(right) - i128::from(left);
+        if !(is_exact || is_equality && distance >= 0) {
+            return Guard::UNKNOWN;
+        }
+        self.from_start(known, distance)
+    }
+
+    /// What "induction variable minus lower bound, plus `offset`, compared with `number`" says.
+    pub(super) fn trip_with_number(self, known: &Loop, offset: i64, number: i64) -> Guard {
+        let distance = i128::from(number) - i128::from(offset);
         match self.relation {
-            Relation::Equal => first,
-            Relation::Unequal => first.opposite(),
-            Relation::LessOrEqual if self.suits(known) => first,
-            Relation::Greater if self.suits(known) => first.opposite(),
-            Relation::GreaterOrEqual if self.suits(known) => Condition::Constant(true),
-            Relation::Less if self.suits(known) => Condition::Constant(false),
-            _ => Condition::Unknown,
+            Relation::Equal | Relation::Unequal if distance >= 0 => {
+                self.from_start(known, distance)
+            }
+            _ => Guard::UNKNOWN,
         }
     }
 
     /// What "induction variable plus step, compared with the upper bound" says.
-    pub(super) fn next_with_upper(self, known: &Loop) -> Condition {
+    pub(super) fn next_with_upper(self, known: &Loop) -> Guard {
         let last = Condition::all(Turn::Last, vec![known.holder]);
         match self.relation {
-            Relation::GreaterOrEqual if self.suits(known) => last,
-            Relation::Less if self.suits(known) => last.opposite(),
-            _ => Condition::Unknown,
+            Relation::GreaterOrEqual if self.suits(known) => Guard::Is(last),
+            Relation::Less if self.suits(known) => Guard::Is(last.opposite()),
+            _ => Guard::UNKNOWN,
         }
     }
 
-    /// What "induction variable plus `offset`, compared with `number`" says, where the lower bound and
-    /// the step are constants.
-    pub(super) fn with_number(self, known: &Loop, offset: i64, number: i64) -> Condition {
-        let Some((from, to)) = self.trips_that_hold(known, offset, number) else {
-            return Condition::Unknown;
-        };
-        let trips = known.trips.map(i128::from);
-        let at = |turn| Condition::all(turn, vec![known.holder]);
-        let (is_begin, is_end) = (from == 0, Some(to) == trips || to == ENDLESS);
-        let holds = match (is_begin, is_end) {
-            _ if from >= to => Condition::Constant(false),
-            (true, true) => Condition::Constant(true),
-            (true, false) if to == 1 => at(Turn::First),
-            (false, true) if from == 1 => at(Turn::First).opposite(),
-            (false, true) if trips == Some(from + 1) => at(Turn::Last),
-            (true, false) if trips == Some(to + 1) => at(Turn::Last).opposite(),
-            _ => Condition::Unknown,
-        };
-        match self.relation {
-            Relation::Unequal => holds.opposite(),
-            _ => holds,
-        }
-    }
-
-    /// The iterations `from..to` in which the comparison holds; for [`Relation::Unequal`] those in which
-    /// it does not.
-    fn trips_that_hold(self, known: &Loop, offset: i64, number: i64) -> Option<(i128, i128)> {
+    /// What "induction variable plus `offset`, compared with `number`" says, where the lower bound is a
+    /// constant.
+    pub(super) fn with_number(self, known: &Loop, offset: i64, number: i64) -> Guard {
         let facts = &known.facts;
-        let (lower, step) = (
-            i128::from(facts.lower.constant),
-            i128::from(facts.step.constant),
-        );
+        let lower = i128::from(facts.lower.constant);
+        let step = facts.step.is_constant.then_some(facts.step.constant);
         let trips = known.trips.map_or(ENDLESS, i128::from);
         let number = i128::from(number) - i128::from(offset);
         let is_equality = matches!(self.relation, Relation::Equal | Relation::Unequal);
         // A sum may wrap: an equality is then one of smaller numbers all the same.
-        let may_wrap = offset != 0
-            && (i64::try_from(number).is_err()
-                || !is_equality
-                    && i64::try_from(lower + step * trips + i128::from(offset)).is_err());
+        let end = step.map(|step| lower + i128::from(step) * trips + i128::from(offset));
+        let is_end_small = end.is_some_and(|end| i64::try_from(end).is_ok());
+        let may_wrap =
+            offset != 0 && (i64::try_from(number).is_err() || !is_equality && !is_end_small);
         // Where both orders agree.
         let is_small = lower >= 0 && number >= 0 && (offset >= 0 || is_equality);
         let is_unsigned = facts.is_unsigned || self.is_unsigned;
-        let is_known = facts.lower.is_constant && facts.step.is_constant && step > 0 && trips > 0;
-        if !is_known || may_wrap || (is_unsigned && !is_small) {
-            return None;
+        if !facts.lower.is_constant || may_wrap || (is_unsigned && !is_small) {
+            return Guard::UNKNOWN;
         }
+        self.from_start(known, number - lower)
+    }
+
+    /// What "the distance of the induction variable from the lower bound, compared with `distance`" says.
+    /// Beyond the first iteration that takes a step that is known.
+    fn from_start(self, known: &Loop, distance: i128) -> Guard {
+        let step = &known.facts.step;
+        let step = step.is_constant.then_some(i128::from(step.constant));
         // Iterations before the first that is not less, and before the first that is greater.
-        let distance = number - lower;
-        let less = (distance + step - 1).div_euclid(step).clamp(0, trips);
-        let not_greater = (distance.div_euclid(step) + 1).clamp(0, trips);
-        Some(match self.relation {
-            Relation::Equal | Relation::Unequal => (less, not_greater),
-            Relation::Less => (0, less),
-            Relation::LessOrEqual => (0, not_greater),
-            Relation::Greater => (not_greater, trips),
-            Relation::GreaterOrEqual => (less, trips),
-        })
+        let (less, not_greater) = match (distance, step) {
+            (_, Some(..=0)) => return Guard::UNKNOWN,
+            (..0, _) => (0, 0),
+            (0, _) => (0, 1),
+            (_, Some(step)) => (
+                (distance + step - 1).div_euclid(step),
+                distance.div_euclid(step) + 1,
+            ),
+            (_, None) => return Guard::UNKNOWN,
+        };
+        let among = |from, to| Guard::In(Trips::new(known, from, to));
+        match self.relation {
+            Relation::Equal => among(less, not_greater),
+            Relation::Unequal => among(less, not_greater).opposite(),
+            Relation::Less => among(0, less),
+            Relation::LessOrEqual => among(0, not_greater),
+            Relation::Greater => among(0, not_greater).opposite(),
+            Relation::GreaterOrEqual => among(0, less).opposite(),
+        }
     }
 }
-
-/// Stands for an unknown number of iterations.
-const ENDLESS: i128 = 1 << 64;

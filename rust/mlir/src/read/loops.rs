@@ -1,7 +1,7 @@
 //! Loop bounds and conditions: what `start_if`, `stop_if` and branches say about iterations.
 //!
 //! A condition is read from the operations that compute it: comparisons of an induction variable with
-//! a bound of its loop ([`super::comparisons`]), and the logic over them. Everything else is unknown,
+//! a bound of its loop ([`super::comparisons`]), and the logic over them ([`super::trips`]). Everything else is unknown,
 //! which is never wrong.
 
 use pto_ir::{Bounds, Condition, InstId, Predicate};
@@ -9,6 +9,7 @@ use rustc_hash::FxHashMap;
 
 use super::Reader;
 use super::comparisons::Comparison;
+use super::trips::Guard;
 use crate::accessors::{PtoBound, PtoLoop};
 use crate::handle::{Key, Op, Value};
 
@@ -119,76 +120,83 @@ impl Reader {
 
     fn condition(&self, value: Value) -> Condition {
         let mut ops_left = MAX_OPS;
-        self.condition_of(value, &mut ops_left)
+        self.guard(value, &mut ops_left).condition()
     }
 
-    fn condition_of(&self, value: Value, ops_left: &mut usize) -> Condition {
+    fn guard(&self, value: Value, ops_left: &mut usize) -> Guard {
         let Some(op) = value.owner() else {
-            return Condition::Unknown;
+            return Guard::UNKNOWN;
         };
         let Some(rest) = ops_left.checked_sub(1) else {
-            return Condition::Unknown;
+            return Guard::UNKNOWN;
         };
         *ops_left = rest;
-        let mut operand = |index| self.condition_of(op.operand(index), ops_left);
+        let mut operand = |index| self.guard(op.operand(index), ops_left);
         match op.name().as_str() {
             "arith.constant" => value
                 .constant()
-                .map_or(Condition::Unknown, |bit| Condition::Constant(bit != 0)),
+                .map_or(Guard::UNKNOWN, |bit| Guard::constant(bit != 0)),
             "arith.andi" => operand(0).and(operand(1)),
             "arith.ori" => operand(0).or(operand(1)),
-            "arith.xori" => match (operand(0), operand(1)) {
-                (Condition::Constant(flips), other) | (other, Condition::Constant(flips)) => {
-                    match flips {
-                        true => other.opposite(),
-                        false => other,
-                    }
-                }
-                _ => Condition::Unknown,
-            },
+            "arith.xori" => operand(0).xor(operand(1)),
+            "arith.select" => operand(0).select(operand(1), operand(2)),
             "arith.cmpi" => {
                 let code = op.attribute("predicate").and_then(|code| code.integer());
-                let comparison = code.and_then(Comparison::from_code);
-                comparison.map_or(Condition::Unknown, |comparison| {
-                    self.comparison(comparison, op.operand(0), op.operand(1))
-                })
+                match code.and_then(Comparison::from_code) {
+                    None => Guard::UNKNOWN,
+                    Some(comparison) if op.operand(0).r#type().is_bit() => {
+                        let differ = operand(0).xor(operand(1));
+                        comparison.of_bits(differ)
+                    }
+                    Some(comparison) => self.comparison(comparison, op.operand(0), op.operand(1)),
+                }
             }
-            _ => Condition::Unknown,
+            _ => Guard::UNKNOWN,
         }
     }
 
     /// What `left` compared with `right` says of iterations.
-    fn comparison(&self, comparison: Comparison, left: Value, right: Value) -> Condition {
+    fn comparison(&self, comparison: Comparison, left: Value, right: Value) -> Guard {
         let sides = [
             (left, right, comparison),
             (right, left, comparison.swapped()),
         ];
         let known = sides.map(|(variable, bound, comparison)| {
-            if let Some(known) = self.loops.by_variable.get(&variable.key())
-                && is_bound(bound, &known.facts.lower)
-            {
-                return comparison.with_lower(known);
-            }
             if let Some(known) = self.next_iteration(variable, bound) {
                 return comparison.next_with_upper(known);
             }
-            let (Sum { base, offset }, Some(number)) = (Sum::of(variable), Sum::of(bound).number())
-            else {
-                return Condition::Unknown;
+            let (left, right) = (Sum::of(variable), Sum::of(bound));
+            let Some(base) = left.base else {
+                return right.number().map_or(Guard::UNKNOWN, |number| {
+                    Guard::constant(comparison.of_numbers(left.offset, number))
+                });
             };
-            let Some(base) = base else {
-                return Condition::Constant(comparison.of_numbers(offset, number));
+            if let Some((known, number)) = self.distance(base).zip(right.number()) {
+                return comparison.trip_with_number(known, left.offset, number);
+            }
+            let Some(known) = self.loops.by_variable.get(&base.key()) else {
+                return Guard::UNKNOWN;
             };
-            let known = self.loops.by_variable.get(&base.key());
-            known.map_or(Condition::Unknown, |known| {
-                comparison.with_number(known, offset, number)
-            })
+            match (right.base, right.number()) {
+                (Some(value), _) if is_bound(value, &known.facts.lower) => {
+                    comparison.with_lower(known, left.offset, right.offset)
+                }
+                (_, Some(number)) => comparison.with_number(known, left.offset, number),
+                _ => Guard::UNKNOWN,
+            }
         });
         let [first, second] = known;
         match first {
-            Condition::Unknown => second,
+            Guard::Is(Condition::Unknown) => second,
             known => known,
         }
+    }
+
+    /// The loop of which `value` is induction variable minus lower bound.
+    fn distance(&self, value: Value) -> Option<&Loop> {
+        let difference = value.owner().filter(|op| op.name() == "arith.subi")?;
+        let known = self.loops.by_variable.get(&difference.operand(0).key())?;
+        is_bound(difference.operand(1), &known.facts.lower).then_some(known)
     }
 
     /// The loop of which `sum` is induction variable plus step, and `bound` the upper bound.

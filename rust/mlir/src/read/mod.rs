@@ -30,6 +30,7 @@ mod layout;
 mod loops;
 mod outside;
 pub(crate) mod tile;
+mod trips;
 mod view;
 
 use pto_ir::{
