@@ -285,27 +285,8 @@ static LogicalResult verifyNoTileClauses(TileOpInterface op) {
   return success();
 }
 
-/// What only the PE array has must not stand on tiles.
-static LogicalResult verifyNoPeClauses(MatmulOpInterface op) {
-  for (auto [name, isSet] :
-       {std::pair("tile", op.getTileSize() || op.getTilePosition()),
-        std::pair("acc", op.getAcc().has_value()),
-        std::pair("zero_region", op.getZeroRegion().has_value()),
-        std::pair("start_if", static_cast<bool>(op.getStartIfOrNull())),
-        std::pair("stop_if", static_cast<bool>(op.getStopIfOrNull()))})
-    if (isSet)
-      return op->emitOpError()
-             << "expected only clauses of the tile ISA for a destination in a "
-                "tile, found "
-             << name << " [pto:machine-clause]";
-  return success();
-}
-
-LogicalResult common::verifyMatmul(MatmulOpInterface op) {
-  // Verified as such before: the operand groups are what they must be.
-  auto tileOp = cast<TileOpInterface>(op.getOperation());
-  if (tileOp.isTile())
-    return verifyNoPeClauses(op);
-  return success(succeeded(MatmulVerifier(op).verify()) &&
-                 succeeded(verifyNoTileClauses(tileOp)));
+LogicalResult common::verifyPeMatmul(TileOpInterface op) {
+  auto matmul = cast<MatmulOpInterface>(op.getOperation());
+  return success(succeeded(MatmulVerifier(matmul).verify()) &&
+                 succeeded(verifyNoTileClauses(op)));
 }

@@ -351,9 +351,14 @@ Value TMatmulAccOp::getAccumulatorOrNull() { return getAccumulator(); }
 /// Whether a matmul of both machines is one of the tile ISA: its destination is
 /// a tile, and its left operand is not where only the PE array reads.
 template <typename Matmul> static bool isTileMatmul(Matmul op) {
-  std::optional<MemorySpace> space = getMemorySpace(op.getDst().getType());
+  // Every group up to the destination is one operand.
+  auto spaceOf = [&](TileRole role) {
+    Value operand = op->getOperand(common::getGroup<Matmul>(role));
+    return getMemorySpace(cast<MemRefType>(operand.getType()));
+  };
+  std::optional<MemorySpace> space = spaceOf(TileRole::dst);
   return space && isTileSpace(*space) &&
-         getMemorySpace(op.getLhs().getType()) != MemorySpace::sbuf;
+         spaceOf(TileRole::lhs) != MemorySpace::sbuf;
 }
 
 bool TMatmulOp::isTile() { return isTileMatmul(*this); }

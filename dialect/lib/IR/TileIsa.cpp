@@ -290,12 +290,16 @@ std::optional<int64_t> mlir::pto::getGroupColumns(int64_t code) {
 
 TileOperands mlir::pto::getTileOperands(TileOpInterface op) {
   TileOperands operands;
-  unsigned index = 0;
+  // Most operations have none of the last groups.
+  const OpOperand *operand = op->getOpOperands().begin();
+  const OpOperand *end = op->getOpOperands().end();
   for (auto [role, size] :
        llvm::zip_equal(op.getGroupRoles(), op.getOperandGroupSizes())) {
+    if (operand == end)
+      break;
     if (size == 1 && role != TileRole::after)
-      operands.values[static_cast<unsigned>(role)] = op->getOperand(index);
-    index += size;
+      operands.values[static_cast<unsigned>(role)] = operand->get();
+    operand += size;
   }
   return operands;
 }

@@ -87,7 +87,7 @@ MemorySpace TileVerifier::getMLayout() const {
 LogicalResult TileVerifier::verifySources() {
   frame.mLayout = getMLayout();
   if (failed(verifySource(TileRole::accumulator)) ||
-      failed(verifyAccumulatorCapacity()))
+      failed(verifyAccumulatorCapacity(op, operands)))
     return failure();
   for (TileRole role :
        {TileRole::lhs, TileRole::lhs_scale, TileRole::rhs, TileRole::rhs_scale})
@@ -99,15 +99,24 @@ LogicalResult TileVerifier::verifySources() {
 
 /// Without a conversion accumulator and dst have one capacity. It is known
 /// where both were allocated as tiles.
-LogicalResult TileVerifier::verifyAccumulatorCapacity() {
+LogicalResult
+TileVerifier::verifyAccumulatorCapacity(TileOpInterface op,
+                                        const TileOperands &operands) {
   Value accumulator = operands[TileRole::accumulator];
-  if (!accumulator || post.preQuant != 0)
+  Value dst = operands[TileRole::dst];
+  if (!accumulator || accumulator == dst)
     return success();
   auto source = accumulator.getDefiningOp<TileAllocOp>();
-  auto target = operands[TileRole::dst].getDefiningOp<TileAllocOp>();
-  if (!source || !target || source.getSizeCode() == target.getSizeCode())
+  auto target = dst.getDefiningOp<TileAllocOp>();
+  // What is equal needs no computing.
+  if (!source || !target ||
+      (source.getSizeAttr() == target.getSizeAttr() &&
+       accumulator.getType() == dst.getType()) ||
+      source.getSizeCode() == target.getSizeCode())
     return success();
-  InFlightDiagnostic diag = error()
+  if (std::optional<PostAttr> post = op.getPost(); post && post->getPreQuant())
+    return success();
+  InFlightDiagnostic diag = error(op)
                             << "accumulator and dst of one capacity, found "
                             << getSizeCodeBytes(source.getSizeCode()) << " and "
                             << getSizeCodeBytes(target.getSizeCode())
@@ -121,24 +130,25 @@ LogicalResult TileVerifier::verifyAccumulatorCapacity() {
 /// destinations. That the accumulator is another tile than dst is a rule too,
 /// but not of the form before registers are assigned, which updates one in
 /// place: who executes or encodes the operation judges that.
-LogicalResult TileVerifier::verifyAliases() {
-  auto verifyDistinct = [&](TileRole first, TileRole second) -> LogicalResult {
-    if (!operands[first] || operands[first] != operands[second])
-      return success();
-    return error() << stringifyTileRole(first) << " and "
-                   << stringifyTileRole(second)
-                   << " to be different tiles, found one for both"
-                   << rules::alias.end();
-  };
-  constexpr TileRole destinations[] = {TileRole::dst, TileRole::row_max,
-                                       TileRole::group_max};
-  for (TileRole role : destinations)
-    if (failed(verifyDistinct(TileRole::c_scale, role)))
-      return failure();
-  return success(
-      succeeded(verifyDistinct(TileRole::row_max, TileRole::dst)) &&
-      succeeded(verifyDistinct(TileRole::group_max, TileRole::dst)) &&
-      succeeded(verifyDistinct(TileRole::group_max, TileRole::row_max)));
+LogicalResult TileVerifier::verifyAliases(TileOpInterface op,
+                                          const TileOperands &operands) {
+  if (!operands[TileRole::c_scale] && !operands[TileRole::row_max] &&
+      !operands[TileRole::group_max])
+    return success();
+  constexpr std::pair<TileRole, TileRole> different[] = {
+      {TileRole::c_scale, TileRole::dst},
+      {TileRole::c_scale, TileRole::row_max},
+      {TileRole::c_scale, TileRole::group_max},
+      {TileRole::row_max, TileRole::dst},
+      {TileRole::group_max, TileRole::dst},
+      {TileRole::group_max, TileRole::row_max}};
+  for (auto [first, second] : different)
+    if (operands[first] && operands[first] == operands[second])
+      return error(op) << stringifyTileRole(first) << " and "
+                       << stringifyTileRole(second)
+                       << " to be different tiles, found one for both"
+                       << rules::alias.end();
+  return success();
 }
 
 LogicalResult TileVerifier::verifyDestinations() {

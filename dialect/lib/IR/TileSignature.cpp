@@ -6,8 +6,12 @@
 //===----------------------------------------------------------------------===//
 
 #include "TileSignature.h"
+#include "PTO/IR/PTOOps.h"
+#include "llvm/Support/xxhash.h"
 #include <atomic>
+#include <cstring>
 
+using namespace mlir;
 using namespace mlir::pto;
 
 uint64_t DialectNumber::getNext() {
@@ -15,15 +19,60 @@ uint64_t DialectNumber::getNext() {
   return ++last;
 }
 
-// Each signature has one slot, where the last of those that share it is kept.
-static constexpr size_t slotCount = 64;
+TileSignature::TileSignature(TileOpInterface op) : hash(0), size(0) {
+  ArrayRef<uint8_t> fields = op.getStoredFields();
+  OperandRange operands = op->getOperands();
+  size_t needed = (2 + operands.size()) * sizeof(void *) + fields.size();
+  if (needed > capacity)
+    return;
+  uint8_t *end = bytes;
+  auto append = [&](uintptr_t word) {
+    std::memcpy(end, &word, sizeof(word));
+    end += sizeof(word);
+  };
+  // The number of the dialect object stands for the context: addresses mean
+  // something in there only, and are used again when it is gone.
+  append(op->getDialect()->getRegisteredInterface<DialectNumber>()->number);
+  append(reinterpret_cast<uintptr_t>(op->getName().getAsOpaquePointer()));
+  for (Value operand : operands)
+    append(reinterpret_cast<uintptr_t>(operand.getType().getAsOpaquePointer()));
+  std::copy(fields.begin(), fields.end(), end);
+  size = needed;
+  hash = llvm::xxh3_64bits(ArrayRef(bytes, size));
+}
 
-TileSignature &TileSignature::getSlot() const {
-  // No dialect object has the number 0, so an empty slot is no signature.
-  thread_local std::array<TileSignature, slotCount> slots;
-  uint64_t hash = fields ^ mask ^ reinterpret_cast<uintptr_t>(post);
-  constexpr uint64_t factor = 0x9e3779b97f4a7c15;
-  for (const void *type : types)
-    hash = (hash ^ reinterpret_cast<uintptr_t>(type)) * factor;
-  return slots[hash >> 58];
+/// The signatures that one thread remembers, in sets: a kernel has a handful,
+/// and a few of the same set must not drive each other out. Nothing in it is
+/// initialised but by zeros, which is a set of no signatures.
+struct TileSignature::Memory {
+  static constexpr size_t setCount = 16, setSize = 4;
+  struct Set {
+    TileSignature signatures[setSize];
+    size_t next;
+  };
+  Set sets[setCount];
+
+  Set &operator[](const TileSignature &signature) {
+    return sets[signature.hash % setCount];
+  }
+};
+
+TileSignature::Memory &TileSignature::getMemory() {
+  thread_local Memory memory;
+  return memory;
+}
+
+bool TileSignature::isKnown() const {
+  return size != 0 && llvm::any_of(getMemory()[*this].signatures,
+                                   [&](const TileSignature &known) {
+                                     return known == *this;
+                                   });
+}
+
+void TileSignature::remember() const {
+  if (size == 0)
+    return;
+  Memory::Set &set = getMemory()[*this];
+  set.signatures[set.next] = *this;
+  set.next = (set.next + 1) % Memory::setSize;
 }

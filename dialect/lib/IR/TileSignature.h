@@ -30,33 +30,39 @@ private:
   static uint64_t getNext();
 };
 
-/// Everything that the rules about attributes and types look at.
-struct TileSignature {
-  /// The number of the dialect object, which stands for the context: addresses
-  /// of types mean something in there only.
-  uint64_t dialect = 0;
-  /// Function, rounding and the unit attributes.
-  uint64_t fields = 0;
-  uint64_t mask = 0;
-  /// The #pto.post, or null.
-  const void *post = nullptr;
-  /// The type of the operand in each role, or null.
-  std::array<const void *, kTileRoleCount> types{};
-
-  bool operator==(const TileSignature &other) const {
-    return dialect == other.dialect && fields == other.fields &&
-           mask == other.mask && post == other.post && types == other.types;
-  }
+/// Everything that the rules about attributes and types look at: which
+/// operation it is, the types of its operands, its attributes and the sizes of
+/// its operand groups. All but the sizes are unique in their context, so that
+/// equal signatures are equal bytes.
+class TileSignature {
+public:
+  explicit TileSignature(TileOpInterface op);
 
   /// Whether an operation of this signature was found right on this thread,
   /// and not too many others since.
-  bool isKnown() const { return getSlot() == *this; }
+  bool isKnown() const;
 
   /// Says that one was.
-  void remember() const { getSlot() = *this; }
+  void remember() const;
 
 private:
-  TileSignature &getSlot() const;
+  struct Memory;
+  static Memory &getMemory();
+
+  /// No signature. It leaves the bytes as they are.
+  TileSignature() = default;
+
+  bool operator==(const TileSignature &other) const {
+    return hash == other.hash && size == other.size &&
+           std::equal(bytes, bytes + size, other.bytes);
+  }
+
+  // An operation that does not fit has a size of 0 and is never known. Only
+  // `after` has more operands than this has room for.
+  static constexpr size_t capacity = 480;
+  uint64_t hash;
+  size_t size;
+  uint8_t bytes[capacity];
 };
 
 } // namespace mlir::pto

@@ -28,32 +28,16 @@ LogicalResult TileVerifier::verify() {
                  succeeded(verifyTransposes()) && succeeded(verifyShared()) &&
                  succeeded(verifyColumnScale()) &&
                  succeeded(verifyPostSources()) && succeeded(verifySources()) &&
-                 succeeded(verifyAliases()) && succeeded(verifyDestinations()));
+                 succeeded(verifyAliases(op, operands)) &&
+                 succeeded(verifyDestinations()));
 }
 
-TileSignature TileVerifier::getSignature() {
-  TileSignature signature;
-  Dialect *dialect = op->getDialect();
-  signature.dialect = dialect->getRegisteredInterface<DialectNumber>()->number;
-  uint64_t bits = function;
-  for (bool isSet :
-       {isMatrixVector, op.getSat(), op.getTransA(), op.getTransB()})
-    bits = bits << 1 | isSet;
-  signature.fields = static_cast<uint64_t>(rounding) << 32 | bits;
-  signature.mask = mask;
-  if (std::optional<PostAttr> attribute = op.getPost())
-    signature.post = attribute->getAsOpaquePointer();
-  for (unsigned role = 0; role < kTileRoleCount; ++role)
-    if (Value value = operands.values[role])
-      signature.types[role] = value.getType().getAsOpaquePointer();
-  return signature;
-}
-
-LogicalResult TileVerifier::verifyValues() {
-  if (mask == 0)
+LogicalResult TileVerifier::verifyValues(TileOpInterface op) {
+  if (op.getMask() == 0)
     return success();
-  return success(succeeded(verifyAccumulatorCapacity()) &&
-                 succeeded(verifyAliases()));
+  TileOperands operands = getTileOperands(op);
+  return success(succeeded(verifyAccumulatorCapacity(op, operands)) &&
+                 succeeded(verifyAliases(op, operands)));
 }
 
 //===----------------------------------------------------------------------===//
@@ -293,19 +277,15 @@ LogicalResult TileVerifier::verifyTransposes() {
 // Entry points
 //===----------------------------------------------------------------------===//
 
-/// Whether an operand group holds one operand, neither none nor a list.
-static bool isMandatory(TileRole role) {
-  return role <= TileRole::dst && role != TileRole::lhs_scale &&
-         role != TileRole::rhs_scale;
-}
-
 /// The operand groups that hold one operand must do so. The generic form can
 /// name groups of any size, and the accessors of an operand rely on its group,
 /// so this comes before everything else.
 static LogicalResult verifyOperandGroups(TileOpInterface op) {
   ArrayRef<TileRole> roles = op.getGroupRoles();
-  for (auto [role, size] : llvm::zip_equal(roles, op.getOperandGroupSizes()))
-    if (isMandatory(role) && size != 1)
+  for (auto [role, size] : llvm::zip_equal(roles, op.getOperandGroupSizes())) {
+    if (role > TileRole::dst)
+      break;
+    if (size != 1 && role != TileRole::lhs_scale && role != TileRole::rhs_scale)
       return op->emitOpError()
              << "expected one operand in each of the first "
              << llvm::find(roles, TileRole::dst) - roles.begin() + 1
@@ -314,19 +294,38 @@ static LogicalResult verifyOperandGroups(TileOpInterface op) {
                      ? " but the scales"
                      : "")
              << ", found " << size << " [pto:operand-groups]";
+  }
   return success();
 }
 
-LogicalResult common::verifyTileOp(TileOpInterface op) {
+/// What only the PE array has must not stand on tiles.
+static LogicalResult verifyNoPeClauses(TileOpInterface tileOp) {
+  auto op = dyn_cast<MatmulOpInterface>(tileOp.getOperation());
+  if (!op)
+    return success();
+  for (auto [name, isSet] :
+       {std::pair("tile", op.getTileSize() || op.getTilePosition()),
+        std::pair("acc", op.getAcc().has_value()),
+        std::pair("zero_region", op.getZeroRegion().has_value()),
+        std::pair("start_if", static_cast<bool>(op.getStartIfOrNull())),
+        std::pair("stop_if", static_cast<bool>(op.getStopIfOrNull()))})
+    if (isSet)
+      return op->emitOpError()
+             << "expected only clauses of the tile ISA for a destination in a "
+                "tile, found "
+             << name << " [pto:machine-clause]";
+  return success();
+}
+
+LogicalResult common::verifyMatmul(TileOpInterface op) {
   if (failed(verifyOperandGroups(op)))
     return failure();
   if (!op.isTile())
-    return success();
-  TileVerifier verifier(op);
-  TileSignature signature = verifier.getSignature();
+    return verifyPeMatmul(op);
+  TileSignature signature(op);
   if (signature.isKnown())
-    return verifier.verifyValues();
-  if (failed(verifier.verify()))
+    return TileVerifier::verifyValues(op);
+  if (failed(TileVerifier(op).verify()) || failed(verifyNoPeClauses(op)))
     return failure();
   signature.remember();
   return success();

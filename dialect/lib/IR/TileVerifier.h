@@ -50,12 +50,9 @@ public:
   /// All rules.
   LogicalResult verify();
 
-  /// What the rules look at, but for `verifyValues`.
-  TileSignature getSignature();
-
-  /// The rules that look at which tiles the operands are, not only at what they
-  /// are. The others hold.
-  LogicalResult verifyValues();
+  /// The rules of `op` that look at which tiles the operands are, not only at
+  /// what they are. The others hold.
+  static LogicalResult verifyValues(TileOpInterface op);
 
 private:
   // Each field and each tile by itself.
@@ -81,14 +78,19 @@ private:
   LogicalResult verifyPostSources();
   LogicalResult verifySources();
   LogicalResult verifySource(TileRole role, const TileRule *rule = nullptr);
-  LogicalResult verifyAccumulatorCapacity();
-  LogicalResult verifyAliases();
+  static LogicalResult verifyAccumulatorCapacity(TileOpInterface op,
+                                                 const TileOperands &operands);
+  static LogicalResult verifyAliases(TileOpInterface op,
+                                     const TileOperands &operands);
   LogicalResult verifyDestinations();
 
   MemorySpace getMLayout() const;
   bool isScaled() const { return function & 4; }
   bool isShared() const { return frame[TileRole::rhs].isShared(); }
-  InFlightDiagnostic error() { return op->emitOpError() << "expected "; }
+  static InFlightDiagnostic error(TileOpInterface op) {
+    return op->emitOpError() << "expected ";
+  }
+  InFlightDiagnostic error() { return error(op); }
 
   TileOpInterface op;
   TileOperands operands;

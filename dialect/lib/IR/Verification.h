@@ -19,6 +19,10 @@
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/Diagnostics.h"
 
+namespace mlir::pto {
+class TileOpInterface;
+} // namespace mlir::pto
+
 namespace mlir::pto::common {
 
 using EmitError = function_ref<InFlightDiagnostic()>;
@@ -51,6 +55,10 @@ struct Placement {
 /// `type`, which passed `verifyAllocatable`, must fit in PSUM at `placement`.
 LogicalResult verifyPsumPlacement(EmitError emitError, const TargetInfo &target,
                                   MemRefType type, const Placement &placement);
+
+/// The facts of one matmul of the PE array, whose operand groups passed
+/// verification.
+LogicalResult verifyPeMatmul(TileOpInterface op);
 
 } // namespace mlir::pto::common
 

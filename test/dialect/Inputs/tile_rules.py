@@ -294,7 +294,8 @@ RULES = [
     ("c-scale", LEGALITY, "gemv", every(lambda c: c if c.form == "gemv" else None),
      lambda c: c.scale_accumulator() and None),
     ("c-scale", LEGALITY, "integers",
-     [c for v in every(sides("si8", "si4")) if (c := scaled_accumulator(v))], lambda c: None),
+     [c for c in every(sides("si8", "si4")) if c.is_accumulating and c.form != "gemv"],
+     lambda c: c.scale_accumulator() and None),
     ("c-scale", LEGALITY, "type", every(scaled_accumulator), tile("c_scale", type="f8E8M0FNU")),
     ("c-scale", LEGALITY, "rows", every(scaled_accumulator), tile("c_scale", rows=more(-1))),
     ("c-scale", LEGALITY, "columns", every(scaled_accumulator), tile("c_scale", columns=2)),
@@ -302,11 +303,11 @@ RULES = [
      tile("c_scale", space="cube_m16")),
     ("c-scale", LEGALITY, "shared", every(scaled_accumulator), tile("c_scale", space="shared")),
     # Conversions and their sources.
-    ("mode-accumulator", LEGALITY, "floats", every(lambda c: c.convert(3, "si8", "i64")), lambda c: None),
+    ("mode-accumulator", LEGALITY, "floats", every(), lambda c: c.convert(3, "si8", "i64") and None),
     ("mode-accumulator", LEGALITY, "integers",
-     [c.convert(24, "si8", "i64") for c in every(sides("si8", "si16"))], lambda c: None),
+     every(sides("si8", "si16")), lambda c: c.convert(24, "si8", "i64") and None),
     ("mode-accumulator", LEGALITY, "unsigned",
-     [c.convert(3, "si8", "i64") for c in every(sides("ui8", "ui4"))], lambda c: None),
+     every(sides("ui8", "ui4")), lambda c: c.convert(3, "si8", "i64") and None),
     ("post-source", LEGALITY, "init_rows", every(lambda c: c.reduce_rows(True)),
      tile("row_max_in", rows=more(1))),
     ("post-source", LEGALITY, "init_type", every(lambda c: c.reduce_rows(True)),
@@ -439,14 +440,16 @@ def legal():
 
 
 def illegal():
-    """The cases of each rule, as (tag, words, function)."""
+    """The cases of each rule, as (tag, words, functions): each after the legal one that it was made
+    from, which the verifier remembers."""
     for tag, fault, words, cases, change in RULES:
         for case in cases:
             broken = copy.deepcopy(case)
             if change(broken) is False:
                 continue
+            whole = copy.deepcopy(case).function(name_of(case, f"{words}_whole"))
             end = f"({fault}) [pto:tile-{tag}]"
-            yield tag, words, broken.function(name_of(case, words), end)
+            yield tag, words, f"{whole}\n{broken.function(name_of(case, words), end)}"
 
 
 def main():

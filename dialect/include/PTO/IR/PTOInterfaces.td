@@ -55,7 +55,8 @@ def PTO_MatmulOpInterface
     A variant of the matmul instruction of the PE array. Verification,
     canonicalization and the C accessors are written once, on this interface, so
     that no variant can miss a rule. The variants are operations of the tile ISA
-    too (TileOpInterface), where their destination is a tile.
+    too (TileOpInterface), where their destination is a tile; the rules of both
+    machines are verified on that interface.
   }];
   let methods = [
     InterfaceMethod<"The accumulator operand, or null where the variant has none.",
@@ -89,10 +90,6 @@ def PTO_MatmulOpInterface
     InterfaceMethod<"`stop_if`, to be changed.",
       "::mlir::MutableOperandRange", "getStopIfMutable">,
   ];
-  let verify = [{
-    return ::mlir::pto::common::verifyMatmul(
-        ::mlir::cast<::mlir::pto::MatmulOpInterface>($_op));
-  }];
 }
 
 #endif // PTO_IR_PTOINTERFACES

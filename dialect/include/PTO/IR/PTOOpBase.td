@@ -13,7 +13,10 @@ include "PTO/IR/PTOInterfaces.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
 
 // A buffer. What else it must be depends on the operation, which verifies it.
-def PTO_Buffer : Type<AnyMemRef.predicate, "a memref", "::mlir::MemRefType">;
+// Upstream's AnyMemRef asks for any element type as well, at the cost of an
+// interface look-up an operand.
+def PTO_Buffer : Type<CPred<"::llvm::isa<::mlir::MemRefType>($_self)">,
+                      "a memref", "::mlir::MemRefType">;
 
 // Allocations and matmuls name these as what they touch. Neither a store to a
 // memref nor another allocation can stand for them.

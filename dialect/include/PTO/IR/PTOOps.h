@@ -60,11 +60,8 @@ namespace common {
 /// The facts of one instruction: its tokens and its marks.
 LogicalResult verifyEngineOp(EngineOpInterface op);
 
-/// The facts of one matmul of the PE array, whatever its variant.
-LogicalResult verifyMatmul(MatmulOpInterface op);
-
-/// The facts of one matmul of the tile ISA, whatever its variant.
-LogicalResult verifyTileOp(TileOpInterface op);
+/// The facts of one matmul, whatever its variant and its machine.
+LogicalResult verifyMatmul(TileOpInterface op);
 
 using InherentAttributeVerifier = LogicalResult (*)(
     OperationName, NamedAttrList &, function_ref<InFlightDiagnostic()>);
@@ -74,6 +71,18 @@ using InherentAttributeVerifier = LogicalResult (*)(
 ParseResult parseDictionary(OpAsmParser &parser, NamedAttrList &attributes,
                             StringRef name, ArrayRef<StringRef> inherentNames,
                             InherentAttributeVerifier verifyInherent);
+
+/// The attributes in `properties` and the sizes of the operand groups, which
+/// come last: without the padding behind them.
+template <typename Properties>
+ArrayRef<uint8_t> getStoredFields(const Properties &properties) {
+  const auto &sizes = properties.operandSegmentSizes;
+  constexpr size_t end =
+      offsetof(Properties, operandSegmentSizes) + sizeof(sizes);
+  static_assert(sizeof(Properties) - end < alignof(Properties),
+                "the sizes of the operand groups come last");
+  return ArrayRef(reinterpret_cast<const uint8_t *>(&properties), end);
+}
 
 /// The operand group of `role` in an operation that knows the roles of its
 /// groups.

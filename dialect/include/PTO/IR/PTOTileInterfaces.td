@@ -16,7 +16,8 @@ def PTO_TileOpInterface : OpInterface<"TileOpInterface", [PTO_EngineOpInterface]
     A matmul that the tile ISA has. Verification and the C accessors are written
     once, on this interface and on tables, so that no variant can miss a rule.
     `pto.tmatmul` and `pto.tmatmul_acc` are also instructions of the PE array:
-    they are tile operations where their destination is a tile (`isTile`).
+    they are tile operations where their destination is a tile (`isTile`), and
+    are verified as what they are.
   }];
   let methods = [
     StaticInterfaceMethod<"The CUBE function code of the matrix form.",
@@ -28,6 +29,9 @@ def PTO_TileOpInterface : OpInterface<"TileOpInterface", [PTO_EngineOpInterface]
     InterfaceMethod<"The sizes of the operand groups.",
       "::llvm::ArrayRef<int32_t>", "getOperandGroupSizes", (ins), [{}],
       [{ return $_op.getProperties().operandSegmentSizes; }]>,
+    InterfaceMethod<"All attributes of its own and the sizes of the operand groups, as they are stored.",
+      "::llvm::ArrayRef<uint8_t>", "getStoredFields", (ins), [{}],
+      [{ return ::mlir::pto::common::getStoredFields($_op.getProperties()); }]>,
     InterfaceMethod<"Whether the operation is one of the tile ISA.",
       "bool", "isTile">,
     InterfaceMethod<"The rounding control; absent is default.",
@@ -44,7 +48,7 @@ def PTO_TileOpInterface : OpInterface<"TileOpInterface", [PTO_EngineOpInterface]
       "::std::optional<::mlir::pto::PostAttr>", "getPost">,
   ];
   let verify = [{
-    return ::mlir::pto::common::verifyTileOp(
+    return ::mlir::pto::common::verifyMatmul(
         ::mlir::cast<::mlir::pto::TileOpInterface>($_op));
   }];
 }
