@@ -105,7 +105,7 @@ impl Comparison {
         if !(is_exact || is_equality && distance >= 0) {
             return Guard::UNKNOWN;
         }
-        self.from_start(known, distance)
+        self.at_distance(known, distance)
     }
 
     /// What "induction variable minus lower bound, plus `offset`, compared with `number`" says.
@@ -113,7 +113,7 @@ impl Comparison {
         let distance = i128::from(number) - i128::from(offset);
         match self.relation {
             Relation::Equal | Relation::Unequal if distance >= 0 => {
-                self.from_start(known, distance)
+                self.at_distance(known, distance)
             }
             _ => Guard::UNKNOWN,
         }
@@ -149,12 +149,12 @@ impl Comparison {
         if !facts.lower.is_constant || may_wrap || (is_unsigned && !is_small) {
             return Guard::UNKNOWN;
         }
-        self.from_start(known, number - lower)
+        self.at_distance(known, number - lower)
     }
 
     /// What "the distance of the induction variable from the lower bound, compared with `distance`" says.
     /// Beyond the first iteration that takes a step that is known.
-    fn from_start(self, known: &Loop, distance: i128) -> Guard {
+    fn at_distance(self, known: &Loop, distance: i128) -> Guard {
         let step = &known.facts.step;
         let step = step.is_constant.then_some(i128::from(step.constant));
         // Iterations before the first that is not less, and before the first that is greater.
