@@ -73,6 +73,13 @@ const PROGRAMS: &[&str] = &[
      effects memset a
      for 2 { alloc b bank 0 p32..64 b1792..2048; mma b tile(128,32)@(0,32); data a }
      mma a tile(128,32)@(0,32); read a",
+    // Some cells of a buffer outlive a branch; of those that another buffer takes in it none does.
+    "alloc a bank 0 p0..64 b512..1792
+     for 3 {
+       if(first 0) { effects memset a b256..512; alloc b bank 0 p0..128 b1024..2048; mma b b512..1024 }
+       mm a p0..20 tile(128,128)@(0,0)
+     }
+     read a p0..20",
     // Written, and never read.
     "alloc a bank 0 u0..4; alloc b bank 0 u4..8
      mm a; mm b; mma a; read b",

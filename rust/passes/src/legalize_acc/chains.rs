@@ -118,6 +118,8 @@ pub(super) struct Held {
     pub alloc: u32,
     /// The object.
     pub object: u32,
+    /// The entry of [`Chains::last_uses`].
+    pub uses: u32,
     /// What it is.
     pub content: Content,
     /// The next run of the region wants it.
@@ -154,6 +156,9 @@ pub(super) struct Chains {
     pub begins: Vec<Begin>,
     /// By chain that has one: the first member that adds onto data, and the data.
     pub data_seeds: Vec<(u32, u32)>,
+    /// By value in a cell that is held around regions: position of its last use, or else its write. What
+    /// objects know is the last use of any of their cells.
+    pub last_uses: Vec<u32>,
     /// Cells to clear before operations that may write them.
     pub demands: Vec<Demand>,
     /// By operation of the block that holds regions: the values around them.
@@ -199,6 +204,13 @@ impl Chains {
                 ..held
             });
             around.before.extend(zeros);
+        }
+    }
+
+    /// The value with the entry `uses`, if it has one, is used at `pos`.
+    pub(super) fn note_use(&mut self, uses: u32, pos: u32) {
+        if let Some(last) = self.last_uses.get_mut(uses as usize) {
+            *last = pos;
         }
     }
 

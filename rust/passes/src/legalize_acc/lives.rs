@@ -70,9 +70,7 @@ impl<'p> Lives<'p> {
     pub(super) fn descend(&mut self, problem: &BlockProblem, chains: &Chains) {
         let program = self.program;
         for around in &chains.around {
-            let is_used = |held: &&Held, from: u32| {
-                chains.objects[chains.root(held.object) as usize].last >= from
-            };
+            let is_used = |held: &&Held, from: u32| chains.last_uses[held.uses as usize] >= from;
             let entering = if around.runs_once {
                 &around.before
             } else {

@@ -44,6 +44,8 @@ struct Cell {
     carried: u32,
     /// As before, and it adds to it.
     carried_add: u32,
+    /// The value's entry in [`Chains::last_uses`], or [`NONE`].
+    uses: u32,
 }
 
 const UNTOUCHED: Cell = Cell {
@@ -58,6 +60,7 @@ const UNTOUCHED: Cell = Cell {
     is_zero: false,
     carried: BEGIN,
     carried_add: BEGIN,
+    uses: NONE,
 };
 
 /// A value that another buffer's write destroyed.
@@ -71,6 +74,8 @@ struct Lost {
     maybe: u32,
     /// As in [`Cell`].
     maybe_shape: u32,
+    /// As in [`Cell`].
+    uses: u32,
 }
 
 /// Memory of the walk that blocks share.
@@ -262,25 +267,40 @@ impl<'p> Walker<'p> {
         }
     }
 
-    /// The values at hand that are used at or after `pos`, of buffers that exist around the block.
-    fn held(&self, pos: u32, is_visible: &dyn Fn(u32) -> bool, chains: &Chains) -> Vec<Held> {
+    /// The values at hand of buffers that are used at or after `pos` and exist around the block.
+    fn held(
+        &mut self,
+        pos: u32,
+        is_visible: &dyn Fn(u32) -> bool,
+        chains: &mut Chains,
+    ) -> Vec<Held> {
         let is_wanted = |cell: &Cell| {
             let (epoch, last) = self.last_use[cell.owner as usize];
             epoch == self.epoch && last >= pos && is_visible(cell.owner)
         };
-        let touched = self.touched.iter();
-        touched
-            .map(|&class| (class, self.cells[class as usize]))
-            .filter(|(_, cell)| self.holds(cell, cell.owner) && is_wanted(cell))
-            .map(|(class, cell)| Held {
+        let mut result = Vec::new();
+        for &class in &self.touched {
+            let cell = self.cells[class as usize];
+            if !self.holds(&cell, cell.owner) || !is_wanted(&cell) {
+                continue;
+            }
+            let mut uses = cell.uses;
+            if uses == NONE {
+                uses = chains.last_uses.len() as u32;
+                chains.last_uses.push(cell.written);
+                self.cells[class as usize].uses = uses;
+            }
+            result.push(Held {
                 class,
                 alloc: cell.owner,
                 object: cell.value,
+                uses,
                 content: self.content(&cell, chains),
                 is_carried: cell.carried == pos,
                 is_added: cell.carried_add == pos,
-            })
-            .collect()
+            });
+        }
+        result
     }
 
     /// What the value of a cell is to somebody in another block.
@@ -323,6 +343,7 @@ impl<'p> Walker<'p> {
         for index in 0..self.touched.len() {
             let cell = self.cells[self.touched[index] as usize];
             if self.holds(&cell, cell.owner) && outlives(self, cell.owner) {
+                chains.note_use(cell.uses, END);
                 let object = chains.find(cell.value);
                 let object = &mut chains.objects[object as usize];
                 object.last = END;

@@ -82,6 +82,7 @@ impl Walker<'_> {
                 let value = chains.find(cell.value) as usize;
                 chains.objects[value].last = event.pos;
                 chains.objects[value].added_at = event.pos;
+                chains.note_use(cell.uses, event.pos);
                 if cell.maybe != BEGIN {
                     self.unsettled(event, class, problem, chains);
                     chains.demands.push(Demand {
@@ -115,6 +116,7 @@ impl Walker<'_> {
             (cell.owner, cell.value) = (event.alloc, object);
             (cell.written, cell.read) = (event.pos, event.pos);
             (cell.maybe, cell.is_zero) = (BEGIN, false);
+            cell.uses = NONE;
             chains.demands.push(Demand {
                 pos: event.pos,
                 shape: event.shape,
@@ -135,6 +137,7 @@ impl Walker<'_> {
         for &class in self.geometry.classes(event.shape) {
             let cell = self.cell(class);
             if cell.owner == event.alloc {
+                chains.note_use(cell.uses, event.pos);
                 cell.carried = event.pos;
                 if adds {
                     cell.carried_add = event.pos;
@@ -167,6 +170,7 @@ impl Walker<'_> {
             if self.holds(&cell, event.alloc) {
                 let value = chains.find(cell.value);
                 chains.objects[value as usize].rewritten(content, cell.is_zero, event.pos);
+                chains.note_use(cell.uses, event.pos);
                 let cell = self.cell(class);
                 cell.written = event.pos;
                 cell.is_zero = false;
@@ -184,10 +188,11 @@ impl Walker<'_> {
                 let object = &mut chains.objects[value as usize];
                 let was_zero = object.content == Content::Zero;
                 object.rewritten(content, was_zero, event.pos);
+                chains.note_use(lost.uses, event.pos);
                 let cell = self.cell(class);
                 (cell.owner, cell.value, cell.written) = (event.alloc, value, event.pos);
                 (cell.maybe, cell.maybe_shape) = (lost.maybe, lost.maybe_shape);
-                cell.is_zero = false;
+                (cell.is_zero, cell.uses) = (false, lost.uses);
                 continue;
             }
             if facts.bank != bank {
@@ -210,7 +215,7 @@ impl Walker<'_> {
             cell.written = event.pos;
             cell.maybe = if is_certain { BEGIN } else { event.pos };
             cell.maybe_shape = event.shape;
-            cell.is_zero = false;
+            (cell.is_zero, cell.uses) = (false, NONE);
         }
     }
 

@@ -15,6 +15,7 @@ impl Walker<'_> {
             if self.holds(&cell, event.alloc) {
                 let object = chains.find(cell.value);
                 chains.objects[object as usize].last = event.pos;
+                chains.note_use(cell.uses, event.pos);
                 self.cells[class as usize].read = event.pos;
                 if cell.maybe != BEGIN {
                     self.wanted(event, class, problem, chains);
@@ -49,6 +50,7 @@ impl Walker<'_> {
             cell.written = event.pos;
             cell.maybe = BEGIN;
             cell.is_zero = is_zero;
+            cell.uses = NONE;
         }
     }
 
@@ -86,6 +88,7 @@ impl Walker<'_> {
         for &class in classes {
             let cell = *self.cell(class);
             if accumulates && self.holds(&cell, event.alloc) {
+                chains.note_use(cell.uses, event.pos);
                 let object = chains.find(cell.value);
                 let facts = &chains.objects[object as usize];
                 if facts.is_chain() {
@@ -124,6 +127,7 @@ impl Walker<'_> {
             cell.written = event.pos;
             cell.maybe = BEGIN;
             cell.is_zero = false;
+            cell.uses = NONE;
         }
     }
 
@@ -245,6 +249,7 @@ impl Walker<'_> {
                     object: cell.value,
                     maybe: cell.maybe,
                     maybe_shape: cell.maybe_shape,
+                    uses: cell.uses,
                 };
                 self.lost.insert((cell.owner, class), lost);
             }
