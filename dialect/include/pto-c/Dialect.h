@@ -271,10 +271,11 @@ MLIR_CAPI_EXPORTED MlirOperation
 ptoEngineOpDropTokenIfUnusedInserted(MlirOperation op);
 
 /// Makes `pto.memset value, target` before `before`, at its location, for the
-/// default engine.
+/// engine that ptoEngineOpGet numbers so.
 MLIR_CAPI_EXPORTED MlirOperation ptoMemsetCreateBefore(MlirOperation before,
                                                        MlirValue value,
                                                        MlirValue target,
+                                                       uint32_t engine,
                                                        bool inserted);
 
 //===----------------------------------------------------------------------===//

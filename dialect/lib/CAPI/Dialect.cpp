@@ -410,12 +410,15 @@ void ptoEngineOpDropInserted(MlirOperation op) {
 }
 
 MlirOperation ptoMemsetCreateBefore(MlirOperation before, MlirValue value,
-                                    MlirValue target, bool inserted) {
+                                    MlirValue target, uint32_t engine,
+                                    bool inserted) {
   Operation *successor = unwrap(before);
   OpBuilder builder(successor);
   OperationState state(successor->getLoc(), MemsetOp::getOperationName());
   state.addOperands({unwrap(value), unwrap(target)});
   auto &properties = state.getOrAddProperties<MemsetOp::Properties>();
+  if (auto chosen = static_cast<Engine>(engine); chosen != Engine::vector)
+    properties.engine = EngineAttr::get(builder.getContext(), chosen);
   if (inserted)
     properties.inserted = builder.getUnitAttr();
   return wrap(builder.create(state));

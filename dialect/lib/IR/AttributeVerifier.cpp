@@ -19,8 +19,8 @@
 using namespace mlir;
 using namespace mlir::pto;
 
-/// Marks operations of other dialects that compute a predicate for
-/// legalization.
+/// Marks what legalization added: operations of other dialects that compute a
+/// predicate, and the cell of SBUF that orders blocks.
 static constexpr StringLiteral kInsertedAttrName = "pto.inserted";
 
 static LogicalResult failKind(Operation *op, NamedAttribute attribute,
@@ -68,7 +68,8 @@ LogicalResult PTODialect::verifyOperationAttribute(Operation *op,
     return success();
   }
   if (name == kInsertedAttrName) {
-    if (op->getDialect() == this || op->getNumResults() != 1)
+    bool isOwn = op->getDialect() == this && !isa<SbufAllocOp>(op);
+    if (isOwn || op->getNumResults() != 1)
       return failPlace(op, attribute, "an operation that computes a value");
     if (!isa<UnitAttr>(attribute.getValue()))
       return failKind(op, attribute, "a unit attribute");

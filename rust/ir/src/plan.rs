@@ -33,6 +33,10 @@ pub enum MemsetTarget {
         /// Bytes.
         bytes: Interval,
     },
+    /// The *relay*: one cell of SBUF, the same for all memsets of a function that say so. Each writes it,
+    /// so each waits for those before it, whatever block they are in: the way for order to leave a block,
+    /// which tokens cannot.
+    Relay,
 }
 
 /// Where a new memset stands.
@@ -64,8 +68,13 @@ pub struct NewMemset {
 }
 
 impl NewMemset {
-    /// The engine that executes it.
-    pub const ENGINE: Engine = Engine::Vector;
+    /// The engine that executes it: one that has little else to do where others would wait for it.
+    pub const fn engine(&self) -> Engine {
+        match self.target {
+            MemsetTarget::Relay => Engine::Gpsimd,
+            MemsetTarget::Access(_) | MemsetTarget::Rectangle { .. } => Engine::Vector,
+        }
+    }
 }
 
 /// An end of a new ordering edge.
@@ -246,27 +255,28 @@ impl Plan {
             return Vec::new();
         }
         let mut builder = ProgramBuilder::resume(std::mem::take(program));
-        let accesses: Vec<AccessId> = self
+        let accesses: Vec<Option<AccessId>> = self
             .memsets
             .iter()
             .map(|memset| match memset.target {
-                MemsetTarget::Access(access) => access,
+                MemsetTarget::Access(access) => Some(access),
                 MemsetTarget::Rectangle {
                     alloc,
                     partitions,
                     bytes,
-                } => builder.access(alloc, partitions, IntervalSet::from_spans(vec![bytes])),
+                } => Some(builder.access(alloc, partitions, IntervalSet::from_spans(vec![bytes]))),
+                MemsetTarget::Relay => None,
             })
             .collect();
         *program = builder.finish();
         let mut ids = Vec::with_capacity(self.memsets.len());
         for (memset, access) in self.memsets.iter().zip(accesses) {
             let block = memset.at.block(program);
-            let uses = [Use {
+            let uses = access.map(|access| Use {
                 access,
                 kind: UseKind::WriteZero,
-            }];
-            let id = program.append_inst(block, Op::Engine, NewMemset::ENGINE, &uses);
+            });
+            let id = program.append_inst(block, Op::Engine, memset.engine(), uses.as_slice());
             program.insts[id.index()].inserted = true;
             ids.push(id);
         }

@@ -445,6 +445,13 @@ impl Program {
         &self.uses[first_use as usize..(first_use + use_count) as usize]
     }
 
+    /// Whether `inst` is a memset of the [relay](crate::MemsetTarget::Relay), in a program of PSUM alone,
+    /// where it has no access: all of these are ordered as they are executed.
+    pub fn is_relay(&self, inst: InstId) -> bool {
+        let inst = self.inst(inst);
+        inst.inserted && inst.use_count == 0 && matches!(inst.op, Op::Engine)
+    }
+
     /// Every block; the index is the [`BlockId`].
     pub fn blocks(&self) -> &[Block] {
         &self.blocks

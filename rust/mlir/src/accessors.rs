@@ -204,6 +204,7 @@ unsafe extern "C" {
         before: MlirOperation,
         value: MlirValue,
         target: MlirValue,
+        engine: u32,
         inserted: bool,
     ) -> MlirOperation;
     pub(crate) fn ptoOpIsEffectFree(op: MlirOperation) -> bool;

@@ -8,13 +8,14 @@
 //! may be moved, repeated or left out.
 //!
 //! Free to differ are the flags, zero regions and predicates of matmuls, tokens, places of buffers,
-//! and memsets of PSUM that only the later function has.
+//! memsets of PSUM that only the later function has, and the relay that legalization orders blocks by.
 
 use rustc_hash::FxHashMap;
 
 use crate::accessors::{kind, space};
 use crate::diag::Message;
 use crate::handle::{Block, Key, Op, Value};
+use crate::read::INSERTED_MARK;
 
 /// The number of a value; equal numbers are equal values.
 type Number = u32;
@@ -118,7 +119,7 @@ impl Walk {
     /// The first operation from `op` on that must have a counterpart; numbers those before it.
     fn next_anchor(&mut self, mut op: Option<Op>) -> Option<Op> {
         while let Some(current) = op {
-            let inserted = current.engine().is_some_and(|engine| engine.inserted);
+            let inserted = is_inserted_memset(current) || is_relay(current);
             if current.is_pure() {
                 self.number_pure(current);
             } else if !inserted {
@@ -266,6 +267,19 @@ fn same_arguments(before: Block, after: Block) -> bool {
             .collect()
     };
     types(before) == types(after)
+}
+
+/// Whether legalization inserted `op` to clear cells of PSUM or to order blocks. A mark on anything else
+/// excuses nothing.
+fn is_inserted_memset(op: Op) -> bool {
+    let is_marked = op.engine().is_some_and(|engine| engine.inserted);
+    let is_harmless = || is_psum_memset(op) || op.operand(1).owner().is_some_and(is_relay);
+    is_marked && op.kind() == kind::MEMSET && is_harmless()
+}
+
+/// Whether `op` allocates the cell that orders blocks. Whoever else uses that uses an unknown value.
+fn is_relay(op: Op) -> bool {
+    op.kind() == kind::SBUF_ALLOC && op.has_mark(INSERTED_MARK)
 }
 
 fn is_psum_memset(op: Op) -> bool {

@@ -98,6 +98,28 @@ fn nothing_collides_in_any_order() {
 }
 
 #[test]
+fn nothing_collides_across_blocks() {
+    // Loops run up to three times, or not at all.
+    const PATHS: u64 = 6;
+    let profile = Profile {
+        regions: true,
+        ..Profile::AUTO
+    };
+    let colliding = std::cell::Cell::new(0);
+    search(profile, 3_000, |program, target, seed| {
+        let mut before = 0;
+        for path in seed..seed + PATHS {
+            before += nothing_collides(program, target, path)?;
+        }
+        let blocks = program.blocks().len();
+        colliding.set(colliding.get() + u64::from(before > 0 && blocks > 1));
+        Ok(())
+    });
+    println!("{} of 3000 programs might collide before", colliding.get());
+    assert!(colliding.get() > 50, "nothing to order: says little");
+}
+
+#[test]
 fn loops_and_branches() {
     let profile = Profile {
         regions: true,

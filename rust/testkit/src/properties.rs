@@ -196,8 +196,8 @@ pub fn is_stable(program: &Program, target: &'static Target) -> Result<(), Strin
     }
 }
 
-/// Checks that the legalized `program` gives the same values in `orders` random orders that respect
-/// its dependences. Only for straight lines.
+/// Checks that the legalized `program` gives the same values in `orders` random orders of run number `seed`
+/// that respect its dependences.
 ///
 /// # Errors
 ///
@@ -232,8 +232,8 @@ pub fn any_order_is_right(
     Ok(())
 }
 
-/// Checks that no two instructions of the legalized `program` may collide in a bank, in any order that
-/// respects its dependences. Only for straight lines. Returns how many might collide as the program is.
+/// Checks that no two instructions of the legalized `program` may collide in a bank, in any order of run
+/// number `seed` that respects its dependences. Returns how many might collide as the program is.
 ///
 /// # Errors
 ///
@@ -293,17 +293,16 @@ pub fn all_hold(program: &Program, target: &'static Target, seed: u64) -> Result
     let mut outcome = Outcome::Right;
     for path in others {
         match values_are_right(program, target, path)? {
-            Outcome::Right => {}
+            Outcome::Right => {
+                any_order_is_right(program, target, path, 4)?;
+                nothing_collides(program, target, path)?;
+            }
             worse => outcome = worse,
         }
     }
     if outcome == Outcome::Right {
         is_accepted(program, target)?;
         is_stable(program, target)?;
-        if is_line {
-            any_order_is_right(program, target, seed, 4)?;
-            nothing_collides(program, target, seed)?;
-        }
     }
     Ok(outcome)
 }

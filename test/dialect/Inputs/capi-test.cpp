@@ -146,7 +146,8 @@ static void edit(Operation *inner, StringRef what, Operation *first) {
     ptoEngineOpAppendAfter(op, 1, &token, what != "append");
   } else if (what == "memset-before") {
     ptoMemsetCreateBefore(op, wrap(inner->getOperand(0)),
-                          wrap(inner->getOperand(1)), /*inserted=*/true);
+                          wrap(inner->getOperand(1)), /*engine=*/1,
+                          /*inserted=*/true);
   } else {
     llvm::report_fatal_error("unknown edit");
   }

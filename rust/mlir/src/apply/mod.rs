@@ -48,6 +48,7 @@ pub(crate) fn apply(plan: &Plan, reading: Reading) -> Result<(), Message> {
     let mut editor = Editor {
         reading,
         zeros: FxHashMap::default(),
+        relay: None,
         made: Made::default(),
     };
     orders.iter().for_each(|ops| order::apply(ops));
@@ -116,6 +117,8 @@ struct Editor {
     reading: Reading,
     /// The zero of each element type, at the start of the function.
     zeros: FxHashMap<Key, Value>,
+    /// The cell that orders blocks, once there is one.
+    relay: Option<Value>,
     made: Made,
 }
 
@@ -203,6 +206,7 @@ impl Editor {
                 partitions,
                 bytes,
             } => Some(self.rectangle(before, alloc, partitions, bytes)?),
+            MemsetTarget::Relay => Some(self.relay()?),
         };
         let target = target.context("the destination is missing")?;
         let zero = self.zero(target)?;
@@ -212,9 +216,46 @@ impl Editor {
                 before.raw(),
                 zero.raw(),
                 target.raw(),
+                memset.engine() as u32,
                 true,
             ))
         })
+    }
+
+    /// The cell of SBUF that orders blocks: an allocation at the start of the function, with the mark.
+    fn relay(&mut self) -> Result<Value> {
+        if let Some(known) = self.relay {
+            return Ok(known);
+        }
+        let function = self.reading.function;
+        // SAFETY: the function, its context and its first block outlive this call.
+        let (context, entry, location) = unsafe {
+            (
+                ContextRef::from_raw(function.context()),
+                function
+                    .first_block(0)
+                    .map(|block| BlockRef::from_raw(block.raw())),
+                Location::from_raw(function.location().raw()),
+            )
+        };
+        // SAFETY: as above.
+        let context = unsafe { context.to_ref() };
+        let entry = entry.context("the body is missing")?;
+        let space = Attribute::parse(context, "#pto.mem<sbuf>").context("no memory space")?;
+        let r#type = MemRefType::new(Type::float32(context), &[1, 1], None, Some(space));
+        let mark = (
+            Identifier::new(context, INSERTED_MARK),
+            Attribute::unit(context),
+        );
+        let buffer = OperationBuilder::new("pto.sbuf_alloc", location)
+            .add_attributes(&[mark])
+            .add_results(&[r#type.into()])
+            .build()?;
+        let buffer = entry.insert_operation(0, buffer);
+        // SAFETY: the allocation was just put into the function.
+        let buffer = unsafe { Op::from_raw(buffer.to_raw()) }.result(0);
+        self.relay = Some(buffer);
+        Ok(buffer)
     }
 
     /// The zero constant of the element type of `target`.
@@ -378,7 +419,7 @@ impl Editor {
     }
 }
 
-/// Erases `op`, and the constants and views that only it used.
+/// Erases `op`, and the constants, views and marked operations that only it used.
 fn erase(op: Op) {
     let mut dead = vec![op];
     while let Some(op) = dead.pop() {
@@ -392,7 +433,7 @@ fn erase(op: Op) {
     }
 }
 
-/// Whether `op` is a constant, a view or a part of a predicate that nothing uses.
+/// Whether `op` is a constant, a view, a part of a predicate or a relay that nothing uses.
 fn is_dead(op: Op) -> bool {
     let is_pure = matches!(
         op.name().as_str(),

@@ -9,6 +9,7 @@ use melior::ir::{BlockLike, BlockRef, Location, OperationRef};
 use mlir_sys::{
     mlirIntegerTypeGet, mlirIntegerTypeGetWidth, mlirOperationSetOperand, mlirTypeIsAInteger,
 };
+use pto_ir::Engine;
 use pto_ir::tile::{TileCopy, TilePlace, TilePlan};
 use rustc_hash::FxHashMap;
 
@@ -95,7 +96,8 @@ fn insert_zeros(plan: &TilePlan, reading: &TileReading) -> Result<()> {
         // SAFETY: all three are live, and the zero stands at the start of the function.
         unsafe {
             let before = reading.op(planned.before).raw();
-            accessors::ptoMemsetCreateBefore(before, value.raw(), tile.raw(), false);
+            let engine = Engine::Vector as u32;
+            accessors::ptoMemsetCreateBefore(before, value.raw(), tile.raw(), engine, false);
         }
     }
     Ok(())

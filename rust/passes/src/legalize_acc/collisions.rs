@@ -36,21 +36,21 @@
 //! A function with one buffer a bank has no other lanes.
 //!
 //! Code that no engine executes waits for everything before it, and everything after it waits for it.
-//! Nothing is ordered across blocks.
+//! Across blocks [`super::relays`] orders; this walk tells it what each stretch of the block begins and
+//! ends with.
 
-use pto_ir::{
-    AccFlags, EdgeNode, Engine, InstId, NewEdge, NewMemset, Op, Program, Tile, ZeroWindow,
-};
+use pto_ir::{AccFlags, Anchor, EdgeNode, Engine, InstId, NewEdge, Op, Program, Tile, ZeroWindow};
 use smallvec::SmallVec;
 
 use super::edges::{Cells, Memset};
 use super::flags::{Decision, Decisions, Facts};
 use super::geometry::{Lanes, NONE, Rectangle};
-use super::problem::{Action, Event};
+use super::problem::{Action, END, Event};
+use super::relays::Relays;
 
 /// Who has a lane.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Hands {
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Hands {
     /// A tile of the PE array.
     Tile(Option<Tile>),
     /// Other engines.
@@ -100,7 +100,9 @@ enum Kind {
     Engine(Hands, Engine),
     /// Code that no engine executes.
     Barrier,
-    /// Calls and operations with regions: they hand out no token and wait for none.
+    /// An operation with regions.
+    Holder,
+    /// A call: it hands out no token and waits for none.
     Unordered,
 }
 
@@ -126,20 +128,30 @@ struct Walk<'a> {
     /// What the node at hand waits for.
     waits: Vec<u32>,
     new: Vec<NewEdge>,
+    /// Of a function of several blocks: what orders them.
+    relays: Option<&'a mut Relays>,
+    /// The first node of the stretch of the block.
+    stretch: u32,
+    /// Whether a barrier is behind the stretch so far: whoever comes now waits for all other blocks.
+    is_behind_barrier: bool,
+    /// The lanes in which the node at hand waits for another one of its stretch.
+    joined: Lanes,
 }
 
 /// The edges that are missing after `edges`, for the block of `facts`. `memsets` are sorted by
-/// position. Where all flags are kept, nothing is added.
+/// position. Where all flags are kept, nothing is added; what would be is left with `relays`.
 pub(super) fn edges(
     program: &Program,
     facts: &Facts<'_>,
     decisions: &Decisions,
     memsets: &[Memset],
     edges: &[NewEdge],
+    mut relays: Option<&mut Relays>,
 ) -> Vec<NewEdge> {
     let shared = facts.geometry.shared_lanes();
     let mut clusters = decisions.clusters.iter();
-    if shared == 0 || clusters.all(|cluster| cluster.decision == Decision::Keep) {
+    let is_kept = clusters.all(|cluster| cluster.decision == Decision::Keep);
+    if shared == 0 || (is_kept && relays.is_none()) {
         return Vec::new();
     }
     let insts = &program.block(facts.problem.block).insts;
@@ -169,13 +181,24 @@ pub(super) fn edges(
         barrier: 0,
         waits: Vec::new(),
         new: Vec::new(),
+        relays: relays.as_deref_mut(),
+        stretch: 0,
+        is_behind_barrier: false,
+        joined: 0,
     };
     walk.run(memsets);
-    walk.new
+    let new = walk.new;
+    match relays {
+        Some(relays) if is_kept => {
+            relays.spare_edges.extend(new);
+            Vec::new()
+        }
+        _ => new,
+    }
 }
 
 /// The numbers of the lanes of a set.
-fn each(mut lanes: Lanes) -> impl Iterator<Item = usize> {
+pub(super) fn each(mut lanes: Lanes) -> impl Iterator<Item = usize> {
     std::iter::from_fn(move || {
         let lane = lanes.trailing_zeros() as usize;
         lanes &= lanes.wrapping_sub(1);
@@ -200,6 +223,30 @@ impl Walk<'_> {
             first += count as u32;
             events = rest;
         }
+        memsets.iter().for_each(|memset| self.memset(memset));
+        self.close(Anchor::End(self.facts.problem.block));
+    }
+
+    /// The stretch of the block ends.
+    fn close(&mut self, end: Anchor) {
+        let Some(relays) = &mut self.relays else {
+            return;
+        };
+        let first = self.stretch.max(self.barrier);
+        let mut lasts: Vec<(u32, Lanes)> = Vec::new();
+        for (lane, state) in self.lanes.iter().enumerate() {
+            let nodes = state.run.iter().rev().take_while(|&&node| node >= first);
+            let last = nodes.filter(|&&node| !self.nodes[node as usize].is_followed(lane));
+            lasts.extend(last.map(|&node| (node, 1 << lane)));
+        }
+        lasts.sort_unstable();
+        let each = lasts.chunk_by(|(a, _), (b, _)| a == b).map(|same| {
+            let lanes = same.iter().fold(0, |lanes, (_, lane)| lanes | lane);
+            (self.nodes[same[0].0 as usize].at, lanes)
+        });
+        relays.close(end, each.collect());
+        self.stretch = self.nodes.len() as u32;
+        self.is_behind_barrier = false;
     }
 
     /// The instruction with the events `events`, of which `first` is the first.
@@ -213,6 +260,7 @@ impl Walk<'_> {
         let (hands, engine) = match self.kind(inst) {
             Kind::Engine(hands, engine) => (hands, engine),
             Kind::Barrier if own != 0 => return self.barrier(),
+            Kind::Holder => return self.close(Anchor::Before(inst)),
             Kind::Barrier | Kind::Unordered => return,
         };
         let (region, opened) = match events[0].member {
@@ -231,7 +279,7 @@ impl Walk<'_> {
         }
         let opened = opened & self.shared;
         let node = Node::new(EdgeNode::Inst(inst), first, lanes);
-        let index = self.enter(node, (hands, engine), opened);
+        let index = self.enter(node, Anchor::Before(inst), (hands, engine), opened);
         self.open(index, hands, opened);
         self.node_of[(inst.index() as u32 - self.first_inst) as usize] = index;
         for event in uses() {
@@ -245,6 +293,7 @@ impl Walk<'_> {
             Op::Matmul(matmul) => Kind::Engine(Hands::Tile(matmul.tile), Engine::Pe),
             Op::Engine if inst.engine != Engine::Other => Kind::Engine(Hands::Others, inst.engine),
             Op::Engine | Op::Effects => Kind::Barrier,
+            Op::Region { .. } => Kind::Holder,
             _ => Kind::Unordered,
         }
     }
@@ -288,15 +337,24 @@ impl Walk<'_> {
             rectangle,
             ..Node::new(at, NONE, lanes & self.shared)
         };
-        let index = self.enter(node, (Hands::Others, NewMemset::ENGINE), 0);
+        let anchor = self.program_anchor(memset);
+        let index = self.enter(node, anchor, (Hands::Others, Memset::ENGINE), 0);
         self.node_of_memset[(memset.index - self.first_memset) as usize] = index;
         if let Cells::Shape(shape) = memset.cells {
             self.record(index, shape, false);
         }
     }
 
+    fn program_anchor(&self, memset: &Memset) -> Anchor {
+        match memset.before {
+            END => Anchor::End(self.facts.problem.block),
+            pos => Anchor::Before(self.facts.problem.inst_at(self.program, pos)),
+        }
+    }
+
     /// Nothing passes here in either direction.
     fn barrier(&mut self) {
+        self.is_behind_barrier = true;
         self.barrier = self.nodes.len() as u32;
         self.lanes.fill(Lane::default());
     }
@@ -355,10 +413,18 @@ impl Walk<'_> {
         }
     }
 
-    /// Adds the node at hand, and the edges it needs. It waits for everything in the lanes `opened`.
-    fn enter(&mut self, node: Node, (hands, engine): (Hands, Engine), opened: Lanes) -> u32 {
+    /// Adds the node at hand, which stands right after `anchor`, and the edges it needs. It waits for
+    /// everything in the lanes `opened`.
+    fn enter(
+        &mut self,
+        node: Node,
+        anchor: Anchor,
+        (hands, engine): (Hands, Engine),
+        opened: Lanes,
+    ) -> u32 {
         let index = self.nodes.len() as u32;
-        let lanes = node.lanes;
+        let (at, lanes) = (node.at, node.lanes);
+        self.joined = opened;
         self.nodes.push(node);
         for lane in each(lanes) {
             self.lanes[lane].pass_to(hands, index, lane, &self.nodes);
@@ -377,6 +443,14 @@ impl Walk<'_> {
             let Self { lanes, nodes, .. } = self;
             lanes[lane].join(index, lane, engine, nodes);
         }
+        let alone = match self.is_behind_barrier {
+            true => 0,
+            false => lanes & !self.joined,
+        };
+        if let Some(relays) = &mut self.relays {
+            let place = (self.facts.problem.block, anchor);
+            relays.uses(place, at, hands, (lanes, alone));
+        }
         index
     }
 
@@ -386,6 +460,9 @@ impl Walk<'_> {
             return 0;
         }
         let common = self.nodes[wait as usize].lanes & self.nodes[index as usize].lanes;
+        if wait >= self.stretch {
+            self.joined |= common;
+        }
         let is_same_run = |lane: &usize| self.lanes[*lane].since <= wait;
         let same = each(common).filter(is_same_run);
         let same = same.fold(0, |lanes, lane| lanes | 1 << lane);

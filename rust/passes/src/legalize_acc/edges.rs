@@ -15,7 +15,7 @@
 //! Only matmuls and the engine operations of the dialect can hand out a token; nothing is added
 //! after other operations, and nothing crosses the boundary of a block.
 
-use pto_ir::{AccFlags, EdgeNode, InstId, Interval, NewEdge, Op, Program};
+use pto_ir::{AccFlags, EdgeNode, Engine, InstId, Interval, NewEdge, Op, Program};
 
 use super::flags::{Decision, Decisions, Facts};
 use super::geometry::{NONE, Rectangle, Strips};
@@ -39,6 +39,11 @@ pub(super) struct Memset {
     pub index: u32,
     /// Its cells.
     pub cells: Cells,
+}
+
+impl Memset {
+    /// The engine that executes it.
+    pub(super) const ENGINE: Engine = Engine::Vector;
 }
 
 /// More candidates than this are not compared with each other.

@@ -66,7 +66,7 @@
 //!    STOP goes to members with a cell that no later member of their chain writes. A cell that is
 //!    +0.0 already needs no memset.
 //! 7. [`edges`]: tokens for the orders that the bytes do not show; [`collisions`]: those that keep engines
-//!    out of each other's banks.
+//!    out of each other's banks, [`relays`] likewise where that is a matter of several blocks.
 //! 8. [`solve`] makes the plan, [`report`] the remarks and the report, [`check`] the proof.
 //!
 //! Flags that were there: a cluster whose members all have explicit flags keeps them, and the proof
@@ -76,11 +76,11 @@
 //!
 //! 1. With the plan, every read is right on all four machines (checked: [`check`], always).
 //! 2. Explicit flags change only with a warning; memsets stand before the matmul, region or call
-//!    they are made for and clear nothing else (checked: [`check`]).
+//!    they are made for and clear nothing else, or are of the relay (checked: [`check`]).
 //! 3. The result is legal input that changes nothing more, and resetting and legalizing it gives the
 //!    same plan (property tests).
-//! 4. Within a block where flags are derived no two instructions collide in PSUM (checked: [`check`]), in
-//!    any order that respects bytes and tokens (property tests).
+//! 4. In a function where flags are derived no two instructions collide in PSUM (checked: [`check`]), in
+//!    any order that respects bytes and tokens (property tests). Callees are not looked into.
 //! 5. Clusters are those of comparing all pairs until nothing changes (property tests).
 //! 6. Nothing depends on the order of a hash map (structural: maps are only looked up).
 //!
@@ -95,14 +95,14 @@
 //! `pto:target-limit`, `pto:tile-position`, `pto:start-partition`, `pto:accumulator-elsewhere`,
 //! `pto:call`, `pto:control-flow`, `pto:unsound-flags`. Warnings (errors with `strict`): `pto:mixed-flags`,
 //! `pto:seeded-accumulate`. Remarks: `pto.acc-start`, `pto.acc-no-start`, `pto.acc-seeded`,
-//! `pto.acc-cluster`, `pto.acc-region`, `pto.acc-memset`, `pto.acc-stop`.
+//! `pto.acc-cluster`, `pto.acc-region`, `pto.acc-memset`, `pto.acc-stop`, `pto.acc-relay`.
 //!
 //! # Left out
 //!
 //! * Predicates where accumulations that share a zero region begin in several bodies: those begin on zeros.
 //! * Cells that no single memset reaches, because engines start at certain partitions only: the
 //!   function is refused, since clearing more would clear live data.
-//! * Ordering edges across blocks, and after operations that hand out no token.
+//! * Ordering edges after operations that hand out no token.
 
 pub mod clusters;
 
@@ -118,6 +118,7 @@ mod naive;
 mod nesting;
 mod nests;
 mod problem;
+mod relays;
 mod report;
 mod solve;
 mod summary;
@@ -135,6 +136,7 @@ use lives::Lives;
 use nesting::Nesting;
 use nests::Nests;
 use problem::{Blocks, holds_data_on_entry};
+use relays::Relays;
 use report::{Counts, Report};
 use solve::Solver;
 use walk::Walker;
@@ -242,6 +244,11 @@ fn derive(
     let slots = (target.banks * geometry.strip_count()) as usize;
     let mut walker = Walker::new(program, &geometry, slots);
     let nests = Nests::new(program, target, &geometry);
+    let order = blocks.in_order();
+    let orders_blocks = options.collisions == Collisions::Order
+        && options.profile == Profile::Sound
+        && order.len() > 1
+        && geometry.shared_lanes() != 0;
     let mut solver = Solver {
         program,
         target,
@@ -258,8 +265,9 @@ fn derive(
             clusters: Vec::new(),
         }),
         has_derived: false,
+        relays: orders_blocks.then(Relays::default),
     };
-    for block in blocks.in_order() {
+    for block in order {
         let problem = blocks.problem(block);
         let mut chains = walker.walk(&problem, lives.context(block), &|alloc| {
             nesting.is_visible(alloc, block)
@@ -275,7 +283,8 @@ fn derive(
             chains.clear_before_branches();
         }
         lives.descend(&problem, &chains);
-        let is_idle = problem.members.is_empty() && chains.demands.is_empty();
+        let is_idle =
+            problem.members.is_empty() && chains.demands.is_empty() && solver.relays.is_none();
         if is_idle || !solver.errors.is_empty() {
             continue;
         }
@@ -283,6 +292,9 @@ fn derive(
             Profile::Sound => solver.block(&problem, &chains),
             Profile::Naive => solver.naive_block(&problem),
         }
+    }
+    if solver.errors.is_empty() {
+        solver.order_blocks();
     }
     let Solver {
         mut plan,

@@ -16,6 +16,7 @@ use super::geometry::{Geometry, NONE, Rectangle};
 use super::naive;
 use super::nests::Nest;
 use super::problem::{BlockProblem, END, Member};
+use super::relays::Relays;
 use super::report::{self, Narrator, Report};
 use super::survey::legal_starts;
 use super::{Collisions, Options};
@@ -34,6 +35,8 @@ pub(super) struct Solver<'p> {
     pub report: Option<Report<'p>>,
     /// Whether some flags were derived, rather than found.
     pub has_derived: bool,
+    /// What orders blocks, in a function of several where that is wanted.
+    pub relays: Option<Relays>,
 }
 
 impl Solver<'_> {
@@ -64,7 +67,8 @@ impl Solver<'_> {
         let memsets = self.memsets(&facts, &decisions);
         let mut edges = edges::edges(self.program, &facts, &decisions, &memsets);
         if self.options.collisions == Collisions::Order {
-            let new = collisions::edges(self.program, &facts, &decisions, &memsets, &edges);
+            let relays = self.relays.as_mut();
+            let new = collisions::edges(self.program, &facts, &decisions, &memsets, &edges, relays);
             edges.extend(new);
         }
         self.edits(problem, &decisions);
@@ -84,6 +88,19 @@ impl Solver<'_> {
             report.counts.edges += edges.len();
         }
         self.plan.edges.extend(edges);
+    }
+
+    /// Adds what orders blocks, if some flags were derived.
+    pub(super) fn order_blocks(&mut self) {
+        let Some(relays) = self.relays.take().filter(|_| self.has_derived) else {
+            return;
+        };
+        let (memsets, edges) = (self.plan.memsets.len(), self.plan.edges.len());
+        relays.add_to(self.program, &mut self.plan, self.options.remarks);
+        if let Some(report) = &mut self.report {
+            report.counts.memsets += self.plan.memsets.len() - memsets;
+            report.counts.edges += self.plan.edges.len() - edges;
+        }
     }
 
     /// Adds the edits of one block by the bare rule.

@@ -65,11 +65,13 @@ fn pair_block(before: &Program, after: &Program, block: BlockId) -> Result<Vec<P
                 old.next();
                 new.next();
             }
-            (_, Some(a)) if is_memset(after, a) => {
+            (_, Some(a)) if is_memset(after, a) || after.is_relay(a) => {
                 pairs.push(Pair::After(a));
                 new.next();
             }
-            (Some(b), _) if is_memset(before, b) && before.inst(b).inserted => {
+            (Some(b), _)
+                if (is_memset(before, b) && before.inst(b).inserted) || before.is_relay(b) =>
+            {
                 pairs.push(Pair::Before(b));
                 old.next();
             }

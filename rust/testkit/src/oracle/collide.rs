@@ -1,4 +1,4 @@
-//! Pairs of steps of a straight line that may run at once in one quadrant of one bank.
+//! Pairs of steps of a path that may run at once in one quadrant of one bank.
 //!
 //! Engines, and tiles of the PE array, are queues. Between queues only dependences order; whether a
 //! queue keeps its own order is up to the caller. Code that no engine executes waits for everything

@@ -1,9 +1,10 @@
-//! Other orders of a straight line that respect its dependences.
+//! Other orders of a path that respect its dependences.
 //!
 //! The access of a START or ACCUMULATE is its whole zero region, as a write: without that, a START
-//! could overtake the last read of other data in its bank.
+//! could overtake the last read of other data in its bank. Memsets of the relay write one cell of another
+//! memory. In a loop a token is that of the last time its maker ran.
 
-use pto_ir::{Op, Program, UseKind};
+use pto_ir::{InstId, Op, Program, UseKind};
 
 use super::grid::{Grid, footprint, zero_window};
 use super::path::Step;
@@ -19,15 +20,17 @@ pub fn dependences(program: &Program, grid: &Grid, steps: &[Step]) -> Vec<Vec<us
         .map(|late| {
             let waits = &program.inst(steps[late].event.inst).after;
             (0..late)
-                .filter(|&early| {
-                    touched[early].orders(&touched[late])
-                        || waits
-                            .iter()
-                            .any(|edge| edge.from == steps[early].event.inst)
-                })
+                .filter(|&early| touched[early].orders(&touched[late]))
+                .chain(waits.iter().filter_map(|edge| last(steps, edge.from, late)))
                 .collect()
         })
         .collect()
+}
+
+/// The last step before `end` that ran `inst`.
+fn last(steps: &[Step], inst: InstId, end: usize) -> Option<usize> {
+    let mut before = steps[..end].iter();
+    before.rposition(|step| step.event.inst == inst)
 }
 
 /// A random order of the steps that respects `dependences`.
@@ -54,6 +57,7 @@ struct Touched {
     writes: Vec<bool>,
     /// Calls and the ends of lives stay where they are.
     is_fixed: bool,
+    is_relay: bool,
 }
 
 impl Touched {
@@ -64,6 +68,7 @@ impl Touched {
             reads: vec![false; count],
             writes: vec![false; count],
             is_fixed: matches!(inst.op, Op::Call { .. } | Op::Dealloc(_)),
+            is_relay: program.is_relay(step.event.inst),
         };
         for used in program.uses(step.event.inst) {
             let marks = match used.kind {
@@ -103,6 +108,7 @@ impl Touched {
         let meet = |a: &[bool], b: &[bool]| a.iter().zip(b).any(|(&a, &b)| a && b);
         self.is_fixed
             || later.is_fixed
+            || (self.is_relay && later.is_relay)
             || meet(&self.writes, &later.writes)
             || meet(&self.writes, &later.reads)
             || meet(&self.reads, &later.writes)

@@ -532,7 +532,7 @@ impl<'p> Replay<'p> {
         let overwrites = matmul.accumulator.is_none()
             && match memset {
                 MemsetTarget::Access(access) => access == matmul.dst,
-                MemsetTarget::Rectangle { .. } => true,
+                MemsetTarget::Rectangle { .. } | MemsetTarget::Relay => true,
             };
         let act = |cell: &mut Cell| {
             let is_fresh = matches!(cell.content, Content::Fresh | Content::FreshZero);
@@ -557,6 +557,7 @@ impl<'p> Replay<'p> {
                 let runs = self.rectangle(partitions.shifted(row), bytes.shifted(base));
                 runs.into_iter().all(|run| self.change_run(run, owner, act))
             }
+            MemsetTarget::Relay => true,
         }
     }
 }

@@ -4,16 +4,17 @@
 //! says of each queue how many of its instructions must have finished before. Two instructions of
 //! different queues in one lane (one quadrant of one bank), one of them of the PE, collide unless the
 //! clock of the later one counts the earlier one in. This is what the interpreter reports with
-//! `--hazards=async`, for one block; dependences outside PSUM are not looked at, so it may only ask
-//! for more.
+//! `--hazards=async`; dependences outside PSUM are not looked at, but for the relay of the plan, so it may
+//! only ask for more. Blocks are gone through one by one; [`passages`](super::passages) puts them together.
 
 use pto_ir::{
-    AccFlags, AccessId, Anchor, BlockId, Edge, EdgeNode, Engine, InstId, Interval, Matmul,
-    MemsetTarget, NewMemset, Op, Plan, Program, Target, Tile, UseKind, ZeroWindow,
+    AccFlags, AccessId, Anchor, BlockId, Edge, EdgeNode, Engine, InstId, Matmul, MemsetTarget,
+    NewMemset, Op, Plan, Program, Target, Tile, UseKind, ZeroWindow,
 };
 use rustc_hash::FxHashMap;
 
 use super::cells::Replay;
+use super::passages::{self, Current, Hand, Passage};
 
 const NONE: u32 = u32::MAX;
 
@@ -34,7 +35,8 @@ pub(super) fn first_collision(
     if lanes.shared == 0 {
         return None;
     }
-    blocks.into_iter().find_map(|block| lanes.block(block))
+    let inside = blocks.into_iter().find_map(|block| lanes.block(block));
+    inside.or_else(|| passages::first_meeting(program, plan, lanes.passages))
 }
 
 /// Rows of clocks, each with one entry a queue.
@@ -97,6 +99,7 @@ struct Block {
     floor: Vec<u32>,
     /// The clocks of instructions that hand out tokens.
     tokens: Rows,
+    passage: Current,
 }
 
 /// What an instruction does, for the sake of order.
@@ -108,13 +111,15 @@ struct Step<'s> {
     lanes: u64,
     /// The lanes that it opens for certain.
     opens: u64,
+    /// Whether it is a memset of the relay.
+    is_relay: bool,
 }
 
-struct Lanes<'p> {
-    program: &'p Program,
-    target: &'static Target,
+pub(super) struct Lanes<'p> {
+    pub(super) program: &'p Program,
+    pub(super) target: &'static Target,
     plan: &'p Plan,
-    replay: Replay<'p>,
+    pub(super) replay: Replay<'p>,
     /// Lanes in which accesses differ; of quadrants that are always touched together, the first.
     shared: u64,
     /// By instruction: its entry in the plan, one more than its index.
@@ -128,6 +133,11 @@ struct Lanes<'p> {
     memsets_before: FxHashMap<InstId, Vec<u32>>,
     /// Memory of [`Block::row_of`], all [`NONE`].
     row_of: Vec<u32>,
+    /// By instruction: whether it holds uses of PSUM.
+    holds: Vec<bool>,
+    /// By block: the memsets at its end.
+    memsets_at_end: FxHashMap<BlockId, Vec<u32>>,
+    passages: Vec<Passage>,
 }
 
 impl<'p> Lanes<'p> {
@@ -147,11 +157,23 @@ impl<'p> Lanes<'p> {
             clock_of: Vec::new(),
             memsets_before: FxHashMap::default(),
             row_of: Vec::new(),
+            holds: Vec::new(),
+            memsets_at_end: FxHashMap::default(),
+            passages: Vec::new(),
         };
         lanes.shared = lanes.shared_lanes();
         if lanes.shared == 0 {
             return lanes;
         }
+        lanes.holds = passages::holders(program, |inst| {
+            let mut uses = program.uses(inst).iter();
+            uses.any(|used| {
+                lanes
+                    .replay
+                    .base(program.access(used.access).alloc)
+                    .is_some()
+            })
+        });
         lanes.row_of = vec![NONE; lanes.replay.cell_count()];
         lanes.edit_of = vec![0; insts];
         for (index, edit) in plan.acc.iter().enumerate() {
@@ -170,13 +192,11 @@ impl<'p> Lanes<'p> {
             lanes.gives[edge.from.index()] = true;
         }
         for (index, memset) in plan.memsets.iter().enumerate() {
-            if let Anchor::Before(inst) = memset.at {
-                lanes
-                    .memsets_before
-                    .entry(inst)
-                    .or_default()
-                    .push(index as u32);
-            }
+            let there = match memset.at {
+                Anchor::Before(inst) => lanes.memsets_before.entry(inst).or_default(),
+                Anchor::End(block) => lanes.memsets_at_end.entry(block).or_default(),
+            };
+            there.push(index as u32);
         }
         lanes
     }
@@ -188,67 +208,9 @@ impl<'p> Lanes<'p> {
         }
     }
 
-    /// Lanes in which not all accesses are of the same cells.
-    fn shared_lanes(&self) -> u64 {
-        let program = self.program;
-        let mut first: Vec<Option<(Interval, Interval)>> = vec![None; u64::BITS as usize];
-        let mut shared = 0;
-        for index in 0..program.accesses().len() {
-            let id = AccessId::new(index);
-            let access = program.access(id);
-            let Some((base, row)) = self.replay.base(access.alloc) else {
-                continue;
-            };
-            let spans = program.bytes(id);
-            let partitions = access.partitions.shifted(row);
-            for span in spans {
-                let span = span.shifted(base);
-                for lane in each(self.lanes(partitions, span)) {
-                    let known = first[lane].get_or_insert((partitions, span));
-                    if *known != (partitions, span) || spans.len() > 1 {
-                        shared |= 1 << lane;
-                    }
-                }
-            }
-        }
-        shared & self.distinct_lanes()
-    }
-
-    /// Without the lanes that are touched whenever the quadrant before is, and only then: where nothing
-    /// begins or ends between the two.
-    fn distinct_lanes(&self) -> u64 {
-        let Target {
-            banks,
-            quadrant_partitions,
-            ..
-        } = *self.target;
-        (0..self.target.partitions / quadrant_partitions)
-            .map(|quadrant| quadrant * quadrant_partitions)
-            .filter(|&first| self.replay.is_boundary(first))
-            .fold(0, |lanes, first| {
-                let partitions = Interval::new(first, first + quadrant_partitions);
-                lanes | self.lanes_of_banks(partitions, Interval::new(0, banks))
-            })
-    }
-
-    /// The lanes of a rectangle.
-    fn lanes(&self, partitions: Interval, bytes: Interval) -> u64 {
-        let bank_bytes = self.target.bank_bytes;
-        let banks = Interval::new(bytes.start / bank_bytes, bytes.end.div_ceil(bank_bytes));
-        self.lanes_of_banks(partitions, banks)
-    }
-
-    fn lanes_of_banks(&self, partitions: Interval, banks: Interval) -> u64 {
-        let per_bank = self.target.partitions / self.target.quadrant_partitions;
-        let quadrants = self.target.quadrants(partitions);
-        let mask = (1u64 << quadrants.end.min(per_bank)) - (1 << quadrants.start.min(per_bank));
-        let banks = banks.start..banks.end.min(self.target.banks);
-        banks.fold(0, |lanes, bank| lanes | mask << (bank * per_bank))
-    }
-
     fn block(&mut self, block: BlockId) -> Option<Pair> {
         let insts = &self.program.block(block).insts;
-        let mut state = self.start(insts);
+        let mut state = self.start(block);
         let mut cells = Vec::new();
         for &inst in insts {
             let before = self.memsets_before.remove(&inst);
@@ -263,6 +225,13 @@ impl<'p> Lanes<'p> {
                 return pair;
             }
         }
+        for index in self.memsets_at_end.remove(&block).into_iter().flatten() {
+            let pair = self.memset(&mut state, index, &mut cells);
+            if pair.is_some() {
+                return pair;
+            }
+        }
+        self.passages.push(state.end_passage());
         for &cell in &state.cells {
             state.row_of[cell as usize] = NONE;
         }
@@ -270,9 +239,12 @@ impl<'p> Lanes<'p> {
         None
     }
 
-    fn start(&mut self, insts: &[InstId]) -> Block {
-        let mut queues: Vec<Queue> = vec![(NewMemset::ENGINE, None)];
-        for &id in insts {
+    fn start(&mut self, block: BlockId) -> Block {
+        let new = self.plan.memsets.iter().map(NewMemset::engine);
+        let mut queues: Vec<Queue> = new.map(|engine| (engine, None)).collect();
+        queues.sort_unstable_by_key(|&(engine, _)| engine);
+        queues.dedup();
+        for &id in &self.program.block(block).insts {
             let queue = queue(self.program, id);
             if queues.last() != Some(&queue) && !queues.contains(&queue) {
                 queues.push(queue);
@@ -292,6 +264,7 @@ impl<'p> Lanes<'p> {
             counts: vec![0; width],
             floor: vec![0; width],
             tokens: Rows::new(0, width),
+            passage: Current::new(block, vec![0; width]),
             queues,
         }
     }
@@ -303,7 +276,8 @@ impl<'p> Lanes<'p> {
         cells: &mut Vec<((u32, u32), bool)>,
     ) -> Option<Pair> {
         cells.clear();
-        let lanes = match self.plan.memsets[index as usize].target {
+        let memset = self.plan.memsets[index as usize];
+        let lanes = match memset.target {
             MemsetTarget::Access(access) => self.access(access, false, cells),
             MemsetTarget::Rectangle {
                 alloc,
@@ -316,13 +290,17 @@ impl<'p> Lanes<'p> {
                 cells.extend(runs.into_iter().map(|run| (run, false)));
                 self.lanes(partitions, bytes)
             }
+            MemsetTarget::Relay => 0,
         };
+        let own = (memset.engine(), None);
+        let queue = state.queues.iter().position(|queue| *queue == own)?;
         let step = Step {
             node: EdgeNode::Memset(index),
-            queue: 0,
+            queue,
             cells,
             lanes: lanes & self.shared,
             opens: 0,
+            is_relay: memset.target == MemsetTarget::Relay,
         };
         self.step(state, &step, &[])
     }
@@ -346,7 +324,12 @@ impl<'p> Lanes<'p> {
             Op::Engine | Op::Effects => {
                 if lanes != 0 {
                     state.floor.clone_from(&state.counts);
+                    state.passage.barrier();
                 }
+                return None;
+            }
+            Op::Region { .. } if self.holds[id.index()] => {
+                self.passages.push(state.end_passage());
                 return None;
             }
             _ => return None,
@@ -359,6 +342,7 @@ impl<'p> Lanes<'p> {
             cells,
             lanes: (lanes | opens) & self.shared,
             opens: opens & self.shared,
+            is_relay: false,
         };
         self.step(state, &step, &inst.after)
     }
@@ -370,17 +354,16 @@ impl<'p> Lanes<'p> {
         is_read: bool,
         cells: &mut Vec<((u32, u32), bool)>,
     ) -> u64 {
-        let facts = self.program.access(access);
-        let Some((base, row)) = self.replay.base(facts.alloc) else {
+        if self
+            .replay
+            .base(self.program.access(access).alloc)
+            .is_none()
+        {
             return 0;
-        };
+        }
         let runs = self.replay.runs_of(access).iter();
         cells.extend(runs.map(|&run| (run, is_read)));
-        let partitions = facts.partitions.shifted(row);
-        let spans = self.program.bytes(access).iter();
-        spans.fold(0, |lanes, span| {
-            lanes | self.lanes(partitions, span.shifted(base))
-        })
+        self.lanes_of(access)
     }
 
     /// The lanes of the region that a matmul opens for certain.
@@ -441,6 +424,7 @@ impl<'p> Lanes<'p> {
         let met = state.whom_it_meets(step, &clock);
         state.counts[step.queue] += 1;
         clock[step.queue] = state.counts[step.queue];
+        state.pass(step, &clock);
         state.record(step, &clock);
         if self.gives[number] {
             self.clock_of[number] = state.tokens.push(&clock);
@@ -469,6 +453,25 @@ impl Block {
             }
         }
         None
+    }
+
+    /// What the step says of the passage.
+    fn pass(&mut self, step: &Step<'_>, clock: &[u32]) {
+        if step.is_relay {
+            return self.passage.relay(step.queue, clock);
+        }
+        let (engine, tile) = self.queues[step.queue];
+        let hand: Hand = (engine == Engine::Pe).then_some(tile);
+        self.passage
+            .step(step.node, hand, (step.lanes, step.opens), clock);
+    }
+
+    /// Ends the passage.
+    fn end_passage(&mut self) -> Passage {
+        let next = Current::new(self.passage.block(), self.counts.clone());
+        let ended = std::mem::replace(&mut self.passage, next);
+        let present = |lane| self.present.row(lane);
+        ended.end(&self.floor, present)
     }
 
     /// The row of a cell that is touched.
@@ -505,7 +508,7 @@ impl Block {
 }
 
 /// The numbers of the lanes of a set.
-fn each(mut lanes: u64) -> impl Iterator<Item = usize> {
+pub(super) fn each(mut lanes: u64) -> impl Iterator<Item = usize> {
     std::iter::from_fn(move || {
         let lane = lanes.trailing_zeros() as usize;
         lanes &= lanes.wrapping_sub(1);

@@ -10,7 +10,9 @@
 
 mod cells;
 mod lanes;
+mod passages;
 pub(super) mod replay;
+mod shared;
 
 use pto_ir::{
     Anchor, BlockId, Diag, EdgeNode, InstId, Matmul, MemsetTarget, NewMemset, Op, Plan, Program,
@@ -60,7 +62,7 @@ pub(super) fn check(
     }
 }
 
-/// Checks that no engines meet in a bank, in blocks where flags are derived.
+/// Checks that no engines meet in a bank, in a function some of whose flags are derived.
 fn keeps_apart(
     program: &Program,
     target: &'static Target,
@@ -71,9 +73,12 @@ fn keeps_apart(
         let matmul = program.inst(inst).matmul();
         matmul.is_some_and(|matmul| !matmul.is_predicated()) && !flags.is_kept(inst)
     };
+    let mut matmuls = (0..program.insts().len()).map(InstId::new);
+    if !matmuls.any(|inst| is_derived(&inst)) {
+        return Ok(());
+    }
     let blocks = (0..program.blocks().len()).map(BlockId::new);
-    let derived = blocks.filter(|&block| program.block(block).insts.iter().any(is_derived));
-    let Some((earlier, later)) = lanes::first_collision(program, target, plan, derived) else {
+    let Some((earlier, later)) = lanes::first_collision(program, target, plan, blocks) else {
         return Ok(());
     };
     let site = |node| match node {
@@ -185,15 +190,16 @@ fn form(
 }
 
 /// Memsets stand before PE writes, inside their destination, or before operations with regions and
-/// calls, or at the end of a block.
+/// calls, or at the end of a block. Those of the relay may stand anywhere.
 fn memset_form(program: &Program, memset: &NewMemset) -> Result<(), String> {
     let Anchor::Before(before) = memset.at else {
         return match memset.target {
-            MemsetTarget::Rectangle { .. } => Ok(()),
+            MemsetTarget::Rectangle { .. } | MemsetTarget::Relay => Ok(()),
             MemsetTarget::Access(_) => Err("expected a rectangle to clear here".to_owned()),
         };
     };
     match (&program.inst(before).op, memset.target) {
+        (_, MemsetTarget::Relay) => Ok(()),
         (Op::Matmul(matmul), MemsetTarget::Access(access)) if matmul.dst == access => Ok(()),
         (
             Op::Matmul(matmul),

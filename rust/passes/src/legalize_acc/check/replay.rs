@@ -21,8 +21,8 @@ use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 use pto_ir::{
-    AccEdit, Anchor, BlockId, InstId, Matmul, NewMemset, NewPredicate, Op, Origin, Plan, Program,
-    RegionId, RegionKind, Space, Target, Turn,
+    AccEdit, Anchor, BlockId, InstId, Matmul, MemsetTarget, NewMemset, NewPredicate, Op, Origin,
+    Plan, Program, RegionId, RegionKind, Space, Target, Turn,
 };
 
 use super::cells::{Logged, Replay};
@@ -83,9 +83,13 @@ impl<'p> Changes<'p> {
     /// `None` where a memset stands before no instruction.
     fn of(plan: &'p Plan) -> Option<Self> {
         let is_before = |memset: &NewMemset| matches!(memset.at, Anchor::Before(_));
-        plan.memsets.iter().all(is_before).then(|| Self {
+        let memsets = of_psum(&plan.memsets);
+        memsets.iter().all(is_before).then(|| Self {
             acc: sorted(&plan.acc, |edit| edit.inst),
-            memsets: sorted(&plan.memsets, place),
+            memsets: match memsets {
+                Cow::Borrowed(memsets) => sorted(memsets, place),
+                Cow::Owned(memsets) => Cow::Owned(sorted(&memsets, place).into_owned()),
+            },
             predicates: sorted(&plan.predicates, |new| new.inst),
             passed: [0; 3],
         })
@@ -130,6 +134,16 @@ impl<'p> Changes<'p> {
         }
         start
     }
+}
+
+/// The memsets that clear cells of PSUM.
+fn of_psum(memsets: &[NewMemset]) -> Cow<'_, [NewMemset]> {
+    let is_relay = |memset: &&NewMemset| memset.target == MemsetTarget::Relay;
+    if !memsets.iter().any(|memset| is_relay(&memset)) {
+        return Cow::Borrowed(memsets);
+    }
+    let others = memsets.iter().filter(|memset| !is_relay(memset));
+    Cow::Owned(others.copied().collect())
 }
 
 /// The instruction that a memset stands before.
@@ -186,6 +200,7 @@ impl Walk<'_> {
         let program = self.program;
         match &program.inst(inst).op {
             Op::Matmul(matmul) => self.matmul(inst, matmul),
+            Op::Engine if program.is_relay(inst) => true,
             Op::Engine if program.inst(inst).inserted => {
                 self.replay.inserted(program.uses(inst), rest)
             }

@@ -6,4 +6,5 @@ mod extremes;
 mod loops;
 mod nested;
 mod random;
+mod relays;
 mod worked;

@@ -31,6 +31,7 @@ pub(super) fn outcome(source: &str, target_name: &str) -> String {
     describe(&program, &after, &plan)
 }
 
+/// Flags, memsets, edges and diagnostics as one line. Relays are left out: they have tests of their own.
 pub(super) fn describe(program: &Program, after: &Program, plan: &Plan) -> String {
     let order: Vec<InstId> = program
         .walk()
@@ -46,6 +47,7 @@ pub(super) fn describe(program: &Program, after: &Program, plan: &Plan) -> Strin
             .map(|m| match m.target {
                 MemsetTarget::Access(_) => "z",
                 MemsetTarget::Rectangle { .. } => "r",
+                MemsetTarget::Relay => "",
             })
             .collect();
         let Some(matmul) = after.inst(id).matmul() else {
@@ -67,16 +69,22 @@ pub(super) fn describe(program: &Program, after: &Program, plan: &Plan) -> Strin
         };
         words.push(format!("{memsets}{flags}{code}"));
     }
+    let is_relay = |index: u32| plan.memsets[index as usize].target == MemsetTarget::Relay;
     let name = |node| match node {
-        EdgeNode::Inst(id) => order
-            .iter()
-            .position(|&o| o == id)
-            .expect("in order")
-            .to_string(),
-        EdgeNode::Memset(index) => format!("z{index}"),
+        EdgeNode::Inst(id) => {
+            let place = order.iter().position(|&o| o == id);
+            Some(place.expect("in order").to_string())
+        }
+        EdgeNode::Memset(index) if is_relay(index) => None,
+        EdgeNode::Memset(index) => {
+            let others = (0..index).filter(|&index| !is_relay(index));
+            Some(format!("z{}", others.count()))
+        }
     };
     for edge in &plan.edges {
-        words.push(format!("{}>{}", name(edge.from), name(edge.to)));
+        if let (Some(from), Some(to)) = (name(edge.from), name(edge.to)) {
+            words.push(format!("{from}>{to}"));
+        }
     }
     words.extend(plan.diags.iter().map(|diag| diag.tag.to_owned()));
     words.join(" ")
