@@ -80,6 +80,11 @@ const PROGRAMS: &[&str] = &[
        mm a p0..20 tile(128,128)@(0,0)
      }
      read a p0..20",
+    // A sum in a loop of which a part is on zeros and a part is fresh.
+    "alloc a bank 0 p0..64 b1280..1792
+     memset a p0..32
+     for { mma a p32..64 tile(128,32)@(0,32); mma a b0..256 tile(128,128)@(0,0) }
+     read a p0..32",
     // Written, and never read.
     "alloc a bank 0 u0..4; alloc b bank 0 u4..8
      mm a; mm b; mma a; read b",

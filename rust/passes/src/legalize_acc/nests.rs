@@ -126,7 +126,7 @@ impl<'p> Nests<'p> {
                 let alloc = chunk[0].alloc;
                 if self.is_explicit(alloc) {
                     begun.push(alloc);
-                } else if is_wanted && pos != END {
+                } else if is_wanted && pos != END && !self.is_seeded(&times, alloc, pos) {
                     let is_continued = times.is_continued(pos, alloc, chains);
                     candidates.extend(self.candidate(problem, is_continued, chunk));
                 }
@@ -145,6 +145,12 @@ impl<'p> Nests<'p> {
         times.make_sums(chains);
         chains.demands = kept;
         found
+    }
+
+    /// Whether matmuls into `alloc` have to ACCUMULATE onto older cells, which no START goes with.
+    fn is_seeded(&self, times: &Times<'_>, alloc: u32, pos: u32) -> bool {
+        let last = times.last_of_alloc.get(&alloc);
+        self.target.has_accumulate && last.is_some_and(|&last| last >= pos)
     }
 
     /// The sum that the cells of `chunk` begin, where one body holds all its matmuls. `is_continued`:
@@ -473,6 +479,8 @@ struct Times<'g> {
     begun: usize,
     /// By slot: the last position at which one of those is used.
     last: Vec<u32>,
+    /// As before, by buffer.
+    last_of_alloc: FxHashMap<u32, u32>,
     /// Objects that a nest begins without zeros.
     sums: FxHashSet<u32>,
 }
@@ -489,6 +497,7 @@ impl<'g> Times<'g> {
             order,
             begun: 0,
             last: vec![0; slots as usize],
+            last_of_alloc: FxHashMap::default(),
             sums: FxHashSet::default(),
         }
     }
@@ -508,6 +517,8 @@ impl<'g> Times<'g> {
             for slot in self.slots(window) {
                 self.last[slot] = self.last[slot].max(object.last);
             }
+            let last = self.last_of_alloc.entry(object.alloc).or_default();
+            *last = object.last.max(*last);
         }
     }
 
