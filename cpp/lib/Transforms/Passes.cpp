@@ -192,13 +192,30 @@ struct LegalizeAcc
     if (loops != "peel")
       return RustPass::run(function, target, options);
     OwningOpRef<Operation *> before = function->clone();
-    bool isPeeled = peelAccumulationLoops(function);
+    Peeling peeling = peelAccumulationLoops(function);
     PassResult result = RustPass::run(function, target, options);
-    if (isPeeled && (result.outcome.failed || !result.outcome.changed))
+    bool isKept = !result.outcome.failed && result.outcome.changed;
+    if (peeling.isPeeled && !isKept)
       for (auto [region, old] :
            llvm::zip_equal(function->getRegions(), (*before)->getRegions()))
         region.takeBody(old);
+    if (isKept && options.remarks)
+      for (auto [location, reason] : peeling.left)
+        result.outcome.messages.push_back(notPeeled(location, reason));
     return result;
+  }
+
+  /// The remark about a loop that stays whole, though `loops=peel` asks for
+  /// another thing.
+  static bridge::Message notPeeled(Location location, StringRef reason) {
+    bridge::Message remark{};
+    remark.severity = bridge::Severity::Remark;
+    remark.name = "pto.acc-not-peeled";
+    remark.location = reinterpret_cast<size_t>(location.getAsOpaquePointer());
+    remark.text = ("this loop is not peeled: " + reason +
+                   "; what it adds up begins as with loops=predicate")
+                      .str();
+    return remark;
   }
 
   void count(const bridge::Outcome &outcome) {

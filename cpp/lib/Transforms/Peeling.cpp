@@ -18,10 +18,13 @@
 
 #include "Peeling.h"
 #include "PTO/IR/PTOOps.h"
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Affine/LoopUtils.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/PatternMatch.h"
+#include "mlir/Interfaces/LoopLikeInterface.h"
 #include "mlir/Interfaces/ViewLikeInterface.h"
 
 using namespace mlir;
@@ -34,13 +37,18 @@ static Value getRoot(Value buffer) {
 }
 
 /// Whether a matmul in `loop` writes a buffer from outside of it.
-static bool accumulates(scf::ForOp loop) {
-  WalkResult result = loop.walk([&](pto::MatmulOpInterface matmul) {
-    Region *home = getRoot(matmul.getDst()).getParentRegion();
-    return loop.getRegion().isAncestor(home) ? WalkResult::advance()
-                                             : WalkResult::interrupt();
+static bool accumulates(LoopLikeOpInterface loop) {
+  WalkResult result = loop->walk([&](pto::MatmulOpInterface matmul) {
+    Operation *home = getRoot(matmul.getDst()).getParentRegion()->getParentOp();
+    return loop->isAncestor(home) ? WalkResult::advance()
+                                  : WalkResult::interrupt();
   });
   return result.wasInterrupted();
+}
+
+/// Loops that are cut at a value of their one induction variable.
+static bool isCounted(Operation *op) {
+  return isa<scf::ForOp, affine::AffineForOp>(op);
 }
 
 namespace {
@@ -48,15 +56,18 @@ namespace {
 struct Range {
   int64_t lower, step, trips;
 
-  static std::optional<Range> of(scf::ForOp loop) {
-    auto lower = getConstantIntValue(loop.getLowerBound());
-    auto upper = getConstantIntValue(loop.getUpperBound());
-    auto step = getConstantIntValue(loop.getStep());
+  static std::optional<Range> of(LoopLikeOpInterface loop) {
+    auto number = [](std::optional<OpFoldResult> bound) {
+      return bound ? getConstantIntValue(*bound) : std::nullopt;
+    };
+    auto lower = number(loop.getSingleLowerBound());
+    auto upper = number(loop.getSingleUpperBound());
+    auto step = number(loop.getSingleStep());
     int64_t length;
-    if (!lower || !upper || !step || *step <= 0 || *upper <= *lower ||
+    if (!lower || !upper || !step || *step <= 0 ||
         llvm::SubOverflow(*upper, *lower, length))
       return std::nullopt;
-    return Range{*lower, *step, (length - 1) / *step + 1};
+    return Range{*lower, *step, length <= 0 ? 0 : (length - 1) / *step + 1};
   }
 
   int64_t at(int64_t trip) const { return lower + trip * step; }
@@ -67,12 +78,18 @@ public:
   explicit Peeler(MLIRContext *context) : rewriter(context) {}
 
   /// Peels `loop`, and inside what is peeled the loops that add on.
-  void peel(scf::ForOp loop, bool isFirst, bool isLast) {
-    std::optional<Range> range = Range::of(loop);
-    if (!range || !accumulates(loop))
+  void peel(LoopLikeOpInterface loop, bool isFirst, bool isLast) {
+    if (!accumulates(loop))
       return;
-    peeled = true;
-    scf::ForOp first, last;
+    std::optional<Range> range = Range::of(loop);
+    if (!range) {
+      result.left.emplace_back(loop.getLoc(), "its bounds are no constants");
+      return;
+    }
+    if (range->trips == 0)
+      return;
+    result.isPeeled = true;
+    LoopLikeOpInterface first, last;
     if (range->trips > 1 && isLast)
       last = cut(loop, range->at(range->trips - 1));
     int64_t rest = range->trips - (last ? 1 : 0);
@@ -88,36 +105,54 @@ public:
       dissolve(first, isFirst, isLast && !last);
   }
 
-  bool peeled = false;
+  pto::Peeling result;
 
 private:
   /// Ends `loop` before `at`. The loop that goes on from there.
-  scf::ForOp cut(scf::ForOp loop, int64_t at) {
-    rewriter.setInsertionPoint(loop);
-    Value bound = arith::ConstantOp::create(
-        rewriter, loop.getLoc(),
-        rewriter.getIntegerAttr(loop.getInductionVar().getType(), at));
+  LoopLikeOpInterface cut(LoopLikeOpInterface loop, int64_t at) {
     rewriter.setInsertionPointAfter(loop);
-    auto rest = cast<scf::ForOp>(rewriter.clone(*loop));
+    auto rest = cast<LoopLikeOpInterface>(rewriter.clone(*loop));
     for (auto [before, after] :
-         llvm::zip_equal(loop.getResults(), rest.getResults()))
+         llvm::zip_equal(loop->getResults(), rest->getResults()))
       rewriter.replaceAllUsesExcept(before, after, rest);
-    rest.getInitArgsMutable().assign(loop.getResults());
-    rest.setLowerBound(bound);
-    loop.setUpperBound(bound);
+    for (auto [initial, before] :
+         llvm::zip_equal(rest.getInitsMutable(), loop->getResults()))
+      initial.set(before);
+    bound(loop, rest, at);
     return rest;
   }
 
-  /// Puts the one iteration of `loop` in its place, its own loops peeled.
-  void dissolve(scf::ForOp loop, bool isFirst, bool isLast) {
-    SmallVector<scf::ForOp> inner;
-    loop.getBody()->walk<WalkOrder::PreOrder>([&](scf::ForOp op) {
-      inner.push_back(op);
-      return WalkResult::skip();
-    });
-    if (failed(loop.promoteIfSingleIteration(rewriter)))
+  /// Ends `loop` and begins `rest` at `at`.
+  void bound(LoopLikeOpInterface loop, LoopLikeOpInterface rest, int64_t at) {
+    if (auto affineLoop = dyn_cast<affine::AffineForOp>(*loop)) {
+      affineLoop.setConstantUpperBound(at);
+      cast<affine::AffineForOp>(*rest).setConstantLowerBound(at);
       return;
-    for (scf::ForOp op : inner)
+    }
+    auto scfLoop = cast<scf::ForOp>(*loop);
+    rewriter.setInsertionPoint(loop);
+    Value bound = arith::ConstantOp::create(
+        rewriter, loop.getLoc(),
+        rewriter.getIntegerAttr(scfLoop.getInductionVar().getType(), at));
+    cast<scf::ForOp>(*rest).setLowerBound(bound);
+    scfLoop.setUpperBound(bound);
+  }
+
+  /// Puts the one iteration of `loop` in its place, its own loops peeled.
+  void dissolve(LoopLikeOpInterface loop, bool isFirst, bool isLast) {
+    SmallVector<LoopLikeOpInterface> inner;
+    loop.getLoopRegions().front()->walk<WalkOrder::PreOrder>(
+        [&](Operation *op) {
+          if (!isCounted(op))
+            return WalkResult::advance();
+          inner.push_back(cast<LoopLikeOpInterface>(op));
+          return WalkResult::skip();
+        });
+    auto affineLoop = dyn_cast<affine::AffineForOp>(*loop);
+    if (failed(affineLoop ? affine::promoteIfSingleIteration(affineLoop)
+                          : loop.promoteIfSingleIteration(rewriter)))
+      return;
+    for (LoopLikeOpInterface op : inner)
       peel(op, isFirst, isLast);
   }
 
@@ -125,16 +160,21 @@ private:
 };
 } // namespace
 
-bool mlir::pto::peelAccumulationLoops(Operation *function) {
-  SmallVector<scf::ForOp> loops;
-  function->walk<WalkOrder::PreOrder>([&](scf::ForOp loop) {
+pto::Peeling mlir::pto::peelAccumulationLoops(Operation *function) {
+  SmallVector<LoopLikeOpInterface> loops;
+  Peeler peeler(function->getContext());
+  function->walk<WalkOrder::PreOrder>([&](LoopLikeOpInterface loop) {
     if (!accumulates(loop))
       return WalkResult::advance();
+    if (!isCounted(loop)) {
+      peeler.result.left.emplace_back(loop.getLoc(),
+                                      "it is no scf.for or affine.for");
+      return WalkResult::advance();
+    }
     loops.push_back(loop);
     return WalkResult::skip();
   });
-  Peeler peeler(function->getContext());
-  for (scf::ForOp loop : loops)
+  for (LoopLikeOpInterface loop : loops)
     peeler.peel(loop, /*isFirst=*/true, /*isLast=*/true);
-  return peeler.peeled;
+  return peeler.result;
 }

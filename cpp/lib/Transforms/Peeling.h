@@ -12,11 +12,20 @@
 
 namespace mlir::pto {
 
+/// What peeling did.
+struct Peeling {
+  /// Whether any loop was peeled.
+  bool isPeeled = false;
+  /// The loops that add to a buffer from outside of them and stay, with the
+  /// reason.
+  SmallVector<std::pair<Location, StringRef>> left;
+};
+
 /// Writes the first and the last iteration apart of every loop in `function`
 /// that adds to a buffer from outside of it, so that START and STOP are flags
-/// and not predicates. Loops of unknown trip count stay. Says whether any was
-/// peeled.
-bool peelAccumulationLoops(Operation *function);
+/// and not predicates: of `scf.for` and `affine.for` of constant bounds. Other
+/// loops stay.
+Peeling peelAccumulationLoops(Operation *function);
 
 } // namespace mlir::pto
 

@@ -1,16 +1,20 @@
-// Predicates that somebody else wrote: what is known of them is proved, what is not is left to the author and
-// pto-verify-acc says so; flags are not derived around them.
+// Predicates that somebody else wrote: what is known of them is proved, what is not is left to the author, with a
+// warning; flags are not derived around them.
 // RUN: %pto_opt --pto-legalize-acc --split-input-file --verify-diagnostics %s
+// RUN: not %pto_opt --pto-legalize-acc=strict --split-input-file %s 2>&1 | FileCheck %s --check-prefix=STRICT
+// STRICT: error: expected flags that are known, {{.*}} [pto:not-provable]
 !w = memref<128x128xbf16, #pto.mem<sbuf>>
 !acc = memref<128x128xf32, #pto.mem<psum>>
 !out = memref<128x128xf32>
-// Nothing is known of %p: legalization leaves the flags, the lint says that they are not proved.
+// Nothing is known of %p: legalization leaves the flags and says that they are not proved.
 func.func @explicit(%w: !w, %out: !out, %p: i1) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %c4 = arith.constant 4 : index
+  // expected-note @below {{the buffer is allocated here}}
   %a = pto.psum_alloc bank(0) : !acc
   scf.for %k = %c0 to %c4 step %c1 {
+    // expected-warning @below {{found that right or wrong depends on a predicate}}
     pto.tmatmul_acc ins(%a, %w, %w : !acc, !w, !w) outs(%a : !acc) acc<none> zero_region(0) start_if(%p)
   }
   pto.copy %a, %out : !acc, !out

@@ -94,7 +94,7 @@
 //! Errors: `pto:unplaced`, `pto:dynamic-access`, `pto:overlapping-allocs`, `pto:multi-bank`,
 //! `pto:target-limit`, `pto:tile-position`, `pto:start-partition`, `pto:accumulator-elsewhere`,
 //! `pto:call`, `pto:control-flow`, `pto:unsound-flags`. Warnings (errors with `strict`): `pto:mixed-flags`,
-//! `pto:seeded-accumulate`. Remarks: `pto.acc-start`, `pto.acc-no-start`, `pto.acc-seeded`,
+//! `pto:seeded-accumulate`, `pto:not-provable`. Remarks: `pto.acc-start`, `pto.acc-no-start`, `pto.acc-seeded`,
 //! `pto.acc-cluster`, `pto.acc-region`, `pto.acc-memset`, `pto.acc-stop`, `pto.acc-relay`.
 //!
 //! # Left out
@@ -127,7 +127,7 @@ mod survey;
 mod tests;
 mod walk;
 
-use pto_ir::{AllocId, Diag, FunctionMark, Plan, Program, Target};
+use pto_ir::{AllocId, Diag, FunctionMark, Plan, Program, Severity, Target};
 
 use rustc_hash::FxHashMap;
 
@@ -317,7 +317,15 @@ fn derive(
         plan.report = report.and_then(|report| serde_json::to_string(&report).ok());
     }
     match options.profile {
-        Profile::Sound => check::check(program, target, &plan, options.collisions)?,
+        Profile::Sound => {
+            let mut open = check::check(program, target, &plan, options.collisions)?;
+            if options.strict && !open.is_empty() {
+                let errors = open.iter_mut();
+                errors.for_each(|diag| diag.severity = Severity::Error);
+                return Err(open);
+            }
+            plan.diags.append(&mut open);
+        }
         Profile::Naive if has_derived => {
             let warning = check::first_fault(program, target, &plan)?;
             plan.diags.extend(warning);

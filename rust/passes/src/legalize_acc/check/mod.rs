@@ -26,13 +26,14 @@ use crate::verify_acc;
 pub(super) const NOT_PROVABLE: &str = "pto:not-provable";
 const INTERNAL: &str = "pto:internal-legalize-acc";
 
-/// Checks `plan`.
+/// Checks `plan`. Where right or wrong depends on predicates that somebody else wrote and of which nothing
+/// is known, that is what is returned: one warning each.
 pub(super) fn check(
     program: &Program,
     target: &'static Target,
     plan: &Plan,
     collisions: Collisions,
-) -> Result<(), Vec<Diag>> {
+) -> Result<Vec<Diag>, Vec<Diag>> {
     let flags = Explicit::new(program, plan);
     form(program, target, plan, &flags)
         .map_err(|reason| vec![Diag::error(INTERNAL, Site::Function, reason)])?;
@@ -40,14 +41,17 @@ pub(super) fn check(
         keeps_apart(program, target, plan, &flags)?;
     }
     if replay::is_plainly_right(program, target, plan) {
-        return Ok(());
+        return Ok(Vec::new());
     }
-    let findings = faults(program, target, plan);
-    let is_open = |finding: &&Diag| finding.tag == NOT_PROVABLE;
-    if !plan.predicates.is_empty()
-        && let Some(open) = findings.iter().find(is_open)
-    {
-        return Err(vec![on_program(program, open.clone())]);
+    let is_open = |finding: &Diag| finding.tag == NOT_PROVABLE;
+    let (open, findings): (Vec<Diag>, Vec<Diag>) =
+        faults(program, target, plan).into_iter().partition(is_open);
+    let open: Vec<Diag> = open
+        .into_iter()
+        .map(|finding| on_program(program, finding))
+        .collect();
+    if !plan.predicates.is_empty() && !open.is_empty() {
+        return Err(open);
     }
     let errors: Vec<Diag> = findings
         .into_iter()
@@ -56,7 +60,7 @@ pub(super) fn check(
         .map(|finding| on_program(program, finding))
         .collect();
     if errors.is_empty() {
-        Ok(())
+        Ok(open)
     } else {
         Err(errors)
     }
