@@ -307,3 +307,22 @@ func.func @fresh_argument(%w: !w, %x: !x, %a: !acc {pto.bank = 2 : i64, pto.fres
   }
   return
 }
+
+// A loop that runs once leaves nothing to a next run: the place of what it read last is free.
+// CHECK-LABEL: func.func @place_in_one_run
+func.func @place_in_one_run(%w: !w, %x: !x, %out: !out) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %a = pto.psum_alloc bank(0) : !acc
+  // CHECK: pto.tmatmul {{.*}} acc<start|stop> zero_region(0)
+  pto.tmatmul ins(%w, %x : !w, !x) outs(%a : !acc)
+  scf.for %i = %c0 to %c1 step %c1 {
+    pto.copy %a, %out : !acc, !out
+    %b = pto.psum_alloc bank(0) : !acc
+    // CHECK-NOT: pto.memset
+    // CHECK: pto.tmatmul_acc {{.*}} acc<start|stop> zero_region(0)
+    pto.tmatmul_acc ins(%b, %w, %x : !acc, !w, !x) outs(%b : !acc)
+    pto.copy %b, %out : !acc, !out
+  }
+  return
+}

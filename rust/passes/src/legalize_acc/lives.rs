@@ -34,7 +34,7 @@ pub(super) struct Lives<'p> {
 pub(super) fn runs_once(program: &Program, holder: InstId) -> bool {
     match &program.inst(holder).op {
         Op::Region {
-            kind: RegionKind::If | RegionKind::IndexSwitch,
+            kind: RegionKind::If | RegionKind::IndexSwitch | RegionKind::For { trips: Some(0 | 1) },
             regions,
         } => regions
             .iter()

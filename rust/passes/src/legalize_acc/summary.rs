@@ -171,15 +171,20 @@ impl Summarizer<'_> {
         };
         match *kind {
             RegionKind::For { trips } => {
-                let summary = match bodies(0).next() {
-                    Some(first) if trips != Some(0) => match self.is_alike(regions, known) {
-                        true => self.repeated(&first, &first, trips),
-                        false => {
-                            let others = bodies(1).next().unwrap_or_default();
-                            self.repeated(&first, &others, trips)
-                        }
-                    },
-                    _ => Summary::default(),
+                let summary = match (bodies(0).next(), trips) {
+                    (None, _) | (_, Some(0)) => Summary::default(),
+                    // Nothing is left for a next run.
+                    (Some(mut once), Some(1)) => {
+                        self.mark_certain(&mut once);
+                        once
+                    }
+                    (Some(first), _) if self.is_alike(regions, known) => {
+                        self.repeated(&first, &first, trips)
+                    }
+                    (Some(first), _) => {
+                        let others = bodies(1).next().unwrap_or_default();
+                        self.repeated(&first, &others, trips)
+                    }
                 };
                 twice(summary)
             }
