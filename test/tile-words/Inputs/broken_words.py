@@ -44,12 +44,18 @@ def edit(function):
     return lambda document: function(document["functions"][0]["instructions"][0])
 
 
-def set_source(register=None, layout=None):
-    def apply(document):
-        source = commands(document, "B.IOT")[0]["sources"][0]
-        source.update({k: v for k, v in (("register", register), ("layout", layout)) if v is not None})
+def set_source(**fields):
+    return lambda document: commands(document, "B.IOT")[0]["sources"][0].update(fields)
 
-    return apply
+
+def read_destination(document):
+    """A second instruction, whose accumulator is the destination of the first, but smaller."""
+    instructions = document["functions"][0]["instructions"]
+    second = copy.deepcopy(instructions[0])
+    instructions.append(second)
+    bindings = [command for command in second["commands"] if command["command"] == "B.IOT"]
+    written = bindings[0]["destination"]
+    bindings[0]["sources"][0] = {"register": written["register"], "layout": written["layout"], "size_code": 3}
 
 
 def set_destination(**fields):
@@ -85,6 +91,11 @@ CASES = {
     "a register of another hand": (set_destination(hand=1), "", "pto:tile-words"),
     "a size code of 0": (set_destination(size_code=0), "IllegalInstruction", "pto:tile-reserved"),
     "a size that is too small": (set_destination(size_code=1), "TileAllocation", "pto:tile-destination-capacity"),
+    "a size code of no source": (set_source(size_code=11), "IllegalInstruction", "pto:tile-reserved"),
+    "a source that is too small": (set_source(size_code=1), "TileAllocation", "pto:tile-destination-capacity"),
+    "another capacity than was written": (read_destination, "", "pto:tile-words"),
+    "source register 64": (set_source(register=64), "IllegalInstruction", "pto:tile-reserved"),
+    "destination register 64": (set_destination(register=64, hand=4), "IllegalInstruction", "pto:tile-reserved"),
     "element 4": (edit(lambda instruction: instruction.update(element=4)), "", "pto:tile-words"),
     "a second BSTART": (append("BSTART"), "", "pto:tile-words"),
     "no BSTART": (drop("BSTART"), "", "pto:tile-words"),

@@ -180,11 +180,11 @@ impl Exporter<'_> {
         for operand in &self.reading.program.inst(inst).uses {
             let tile = op.operand(operand.operand as usize);
             let layout = LAYOUTS[tile.r#type().tile_space() as usize].to_owned();
+            let bytes = self.reading.program.tile(operand.tile).bytes;
             let is_destination = op.tile_use(operand.operand as usize) == tile_use::DESTINATION;
             match self.registers.get(&(inst, operand.operand)) {
                 Some(&Register::Shared(name)) => commands.push(Command::Shared { name, pe_mode }),
                 Some(&Register::Local(register)) if is_destination => {
-                    let bytes = self.reading.program.tile(operand.tile).bytes;
                     destinations.push(Destination {
                         hand: register / HAND as u8,
                         size_code: smallest_code_for(bytes).unwrap_or(0),
@@ -192,7 +192,13 @@ impl Exporter<'_> {
                         layout,
                     });
                 }
-                Some(&Register::Local(register)) => sources.push(Source { register, layout }),
+                Some(&Register::Local(register)) => sources.push(Source {
+                    register,
+                    layout,
+                    size_code: (bytes != tile.r#type().tile_bytes())
+                        .then(|| smallest_code_for(bytes))
+                        .flatten(),
+                }),
                 None => {}
             }
         }

@@ -56,15 +56,18 @@ pub(super) enum Command {
 }
 
 /// A register, and the layout of the tile in it: that is in its descriptor, not in the command.
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Source {
     pub(super) register: u8,
     pub(super) layout: String,
+    /// The size code of a tile that has more room than its contents need, likewise.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) size_code: Option<u8>,
 }
 
 /// A hand and a size code, and what the machine makes of them.
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Destination {
     pub(super) hand: u8,
