@@ -33,6 +33,8 @@ pub(crate) fn run(record: &Value, siblings: &[Value]) -> Option<&'static str> {
             let id = &record["id"];
             assert_eq!(found, p["expect"], "{id}: {name}({arguments})");
             evaluated += 1;
+        } else {
+            println!("not given: {name}({arguments}), which is {}", p["expect"]);
         }
     }
     (evaluated == 0).then_some("only predicates on state that the record does not give")
