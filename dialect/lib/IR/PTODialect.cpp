@@ -7,9 +7,9 @@
 
 #include "PTO/IR/PTODialect.h"
 #include "PTO/IR/PTOOps.h"
-#include "TileSignature.h"
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/Transforms/InliningUtils.h"
+#include <atomic>
 
 using namespace mlir;
 using namespace mlir::pto;
@@ -30,6 +30,11 @@ struct PTOInlinerInterface : DialectInlinerInterface {
 
 } // namespace
 
+uint64_t PTODialect::getNextNumber() {
+  static std::atomic<uint64_t> last = 0;
+  return ++last;
+}
+
 void PTODialect::initialize() {
   registerAttributes();
   registerTypes();
@@ -37,7 +42,7 @@ void PTODialect::initialize() {
 #define GET_OP_LIST
 #include "PTO/IR/PTOOps.cpp.inc"
       >();
-  addInterfaces<PTOInlinerInterface, DialectNumber>();
+  addInterfaces<PTOInlinerInterface>();
 }
 
 static constexpr const char nameClash[] =

@@ -8,16 +8,10 @@
 #include "TileSignature.h"
 #include "PTO/IR/PTOOps.h"
 #include "llvm/Support/xxhash.h"
-#include <atomic>
 #include <cstring>
 
 using namespace mlir;
 using namespace mlir::pto;
-
-uint64_t DialectNumber::getNext() {
-  static std::atomic<uint64_t> last = 0;
-  return ++last;
-}
 
 TileSignature::TileSignature(TileOpInterface op) : hash(0), size(0) {
   ArrayRef<uint8_t> fields = op.getStoredFields();
@@ -32,7 +26,7 @@ TileSignature::TileSignature(TileOpInterface op) : hash(0), size(0) {
   };
   // The number of the dialect object stands for the context: addresses mean
   // something in there only, and are used again when it is gone.
-  append(op->getDialect()->getRegisteredInterface<DialectNumber>()->number);
+  append(static_cast<PTODialect *>(op->getDialect())->number);
   append(reinterpret_cast<uintptr_t>(op->getName().getAsOpaquePointer()));
   for (Value operand : operands)
     append(reinterpret_cast<uintptr_t>(operand.getType().getAsOpaquePointer()));

@@ -16,19 +16,8 @@
 #define PTO_LIB_IR_TILESIGNATURE_H
 
 #include "PTO/IR/TileIsa.h"
-#include "mlir/IR/DialectInterface.h"
 
 namespace mlir::pto {
-
-/// The number of a dialect object among those of the process, from 1.
-struct DialectNumber : DialectInterface::Base<DialectNumber> {
-  explicit DialectNumber(Dialect *dialect) : Base(dialect), number(getNext()) {}
-
-  const uint64_t number;
-
-private:
-  static uint64_t getNext();
-};
 
 /// Everything that the rules about attributes and types look at: which
 /// operation it is, the types of its operands, its attributes and the sizes of

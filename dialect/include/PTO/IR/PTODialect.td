@@ -71,6 +71,11 @@ def PTO_Dialect : Dialect {
     static constexpr ::llvm::StringLiteral kAccLegalizedAttrName =
         "pto.acc_legalized";
 
+    // The number of this object among those of the process, from 1. It stands
+    // for the context, whose address may be that of another one later.
+    const uint64_t number = getNextNumber();
+    static uint64_t getNextNumber();
+
     void registerAttributes();
     void registerTypes();
   }];
