@@ -296,3 +296,43 @@ fn what_regions_do_is_seen_right() {
         }
     }
 }
+
+/// Programs in which random search found that the checker, or the oracle, saw other collisions than there are.
+const BETWEEN_BLOCKS: [(&str, &str); 2] = [
+    // Two regions that meet where no buffer lies order their matmuls.
+    (
+        "trn3",
+        "func f
+alloc a bank 1 p0..96 b768..1536
+alloc b bank 3 p96..128 b0..6144
+mm b tile(128,32)@(0,96)
+if {
+  mm a b512..768
+}
+read b
+",
+    ),
+    // Memsets that were taken away again leave their accesses behind.
+    (
+        "trn2",
+        "func f
+arg a bank 0 p96..128 b768..2048 fresh escapes
+for {
+  for varying {
+    mma a b256..320+384..448 tile(128,32)@(0,96)
+  }
+}
+",
+    ),
+];
+
+#[test]
+fn collisions_between_blocks_are_seen_right() {
+    for (name, source) in BETWEEN_BLOCKS {
+        let program = pto_testkit::text::parse(source).expect("valid text");
+        let outcome = is_stable(&program, target(name))
+            .and_then(|()| all_hold(&program, target(name), 1).map(drop))
+            .and_then(|()| nothing_collides(&program, target(name), 1).map(drop));
+        assert_eq!(outcome, Ok(()), "{name}\n{source}");
+    }
+}

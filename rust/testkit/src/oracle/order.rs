@@ -4,7 +4,7 @@
 //! could overtake the last read of other data in its bank. Memsets of the relay write one cell of another
 //! memory. In a loop a token is that of the last time its maker ran.
 
-use pto_ir::{InstId, Op, Program, UseKind};
+use pto_ir::{InstId, Interval, Op, Program, UseKind};
 
 use super::grid::{Grid, footprint, zero_window};
 use super::path::Step;
@@ -58,6 +58,8 @@ struct Touched {
     /// Calls and the ends of lives stay where they are.
     is_fixed: bool,
     is_relay: bool,
+    /// Banks and partitions of the zero region, which may hold cells that nothing else touches.
+    region: Option<(Interval, Interval)>,
 }
 
 impl Touched {
@@ -69,6 +71,7 @@ impl Touched {
             writes: vec![false; count],
             is_fixed: matches!(inst.op, Op::Call { .. } | Op::Dealloc(_)),
             is_relay: program.is_relay(step.event.inst),
+            region: None,
         };
         for used in program.uses(step.event.inst) {
             let marks = match used.kind {
@@ -96,6 +99,7 @@ impl Touched {
             return;
         };
         let group = matmul.column_group(target);
+        self.region = Some((window, group));
         for cell in grid.cells_where(|cell| {
             window.contains(cell.bank)
                 && (group.contains(cell.partition) || dst.contains(cell.partition))
@@ -106,8 +110,13 @@ impl Touched {
 
     fn orders(&self, later: &Self) -> bool {
         let meet = |a: &[bool], b: &[bool]| a.iter().zip(b).any(|(&a, &b)| a && b);
+        let meets = |other: (Interval, Interval)| {
+            let own = self.region.filter(|own| own.0.overlaps(other.0));
+            own.is_some_and(|own| own.1.overlaps(other.1))
+        };
         self.is_fixed
             || later.is_fixed
+            || later.region.is_some_and(meets)
             || (self.is_relay && later.is_relay)
             || meet(&self.writes, &later.writes)
             || meet(&self.writes, &later.reads)

@@ -13,8 +13,13 @@ impl Lanes<'_> {
         let program = self.program;
         let mut first: Vec<Option<Part>> = vec![None; u64::BITS as usize];
         let mut shared = 0;
-        for index in 0..program.accesses().len() {
-            let id = AccessId::new(index);
+        // What was taken out of the blocks has left its accesses behind.
+        let mut is_used = vec![false; program.accesses().len()];
+        for used in program.walk().flat_map(|inst| program.uses(inst)) {
+            is_used[used.access.index()] = true;
+        }
+        let used = (0..is_used.len()).filter(|&index| is_used[index]);
+        for id in used.map(AccessId::new) {
             for lane in each(self.lanes_of(id) & !shared) {
                 let part = self.part(id, lane);
                 match &first[lane] {
