@@ -85,6 +85,11 @@ const PROGRAMS: &[&str] = &[
      memset a p0..32
      for { mma a p32..64 tile(128,32)@(0,32); mma a b0..256 tile(128,128)@(0,0) }
      read a p0..32",
+    // Branches that nobody takes.
+    "alloc a bank 1 p0..32 b1536..2048
+     mma a tile(128,32)@(0,0); for 1 { if(not first 0) { read a p0..20 b0..256 } }; read a",
+    "alloc a bank 2 p64..128 b768..2048
+     for { mma a b256..1024 tile(128,64)@(0,64); if(not first 0) { if(first 0) { memset a } } }",
     // Written, and never read.
     "alloc a bank 0 u0..4; alloc b bank 0 u4..8
      mm a; mm b; mma a; read b",

@@ -7,7 +7,9 @@
 //! passage to the last, what an operation repeats twice, and everybody who comes is compared with whoever
 //! has been in the lane.
 
-use pto_ir::{Anchor, BlockId, EdgeNode, InstId, Op, Plan, Program, RegionKind, Tile};
+use pto_ir::{
+    Anchor, BlockId, Condition, EdgeNode, InstId, Op, Plan, Program, RegionKind, Tile, Turn,
+};
 use smallvec::SmallVec;
 
 use super::lanes::{Pair, each};
@@ -249,10 +251,15 @@ fn runs(program: &Program) -> Vec<Runs> {
             }
             RegionKind::For { .. } | RegionKind::While | RegionKind::Other => Runs::Again(inst),
         };
-        let outer = around[program.inst(inst).block.index()];
-        for &region in regions {
+        let home = program.inst(inst).block;
+        let outer = around[home.index()];
+        let asks = asks_for_first(program, inst);
+        let known = asks.and_then(|(holder, _)| is_first(program, home, holder));
+        for (index, &region) in regions.iter().enumerate() {
             let blocks = &program.region(region).blocks;
+            let when_first = asks.map(|(_, when_first)| when_first == (index == 0));
             let inner = match own {
+                _ if known.is_some() && known != when_first => Runs::Never,
                 Runs::Once if blocks.iter().any(jumps) => Runs::Again(inst),
                 own => own,
             };
@@ -271,6 +278,43 @@ fn runs(program: &Program) -> Vec<Runs> {
         around.fill(Runs::Again(first));
     }
     around
+}
+
+/// Of a branch that asks whether one loop is in its first iteration: the loop, and whether the first
+/// region runs then.
+fn asks_for_first(program: &Program, branch: InstId) -> Option<(InstId, bool)> {
+    match program.branch(branch)? {
+        Condition::Loops {
+            turn: Turn::First,
+            loops,
+            negated,
+        } => match loops.as_slice() {
+            &[holder] => Some((holder, !negated)),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+/// Whether the nearest loop around `block` is in its first iteration there, if that is `holder` and the
+/// branches around the block say so.
+fn is_first(program: &Program, mut block: BlockId, holder: InstId) -> Option<bool> {
+    loop {
+        let around = program.holder(block)?;
+        let Op::Region { kind, regions } = &program.inst(around).op else {
+            return None;
+        };
+        match kind {
+            RegionKind::If | RegionKind::IndexSwitch => {}
+            RegionKind::For { trips: Some(1) } if around == holder => return Some(true),
+            _ => return None,
+        }
+        let is_then = regions.first() == Some(&program.block(block).region);
+        match asks_for_first(program, around) {
+            Some((asked, when_first)) if asked == holder => return Some(when_first == is_then),
+            _ => block = program.inst(around).block,
+        }
+    }
 }
 
 /// By instruction: whether it holds uses of PSUM, or instructions that do, and not for nothing.
