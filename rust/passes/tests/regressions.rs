@@ -90,6 +90,13 @@ const PROGRAMS: &[&str] = &[
      mma a tile(128,32)@(0,0); for 1 { if(not first 0) { read a p0..20 b0..256 } }; read a",
     "alloc a bank 2 p64..128 b768..2048
      for { mma a b256..1024 tile(128,64)@(0,64); if(not first 0) { if(first 0) { memset a } } }",
+    "alloc a bank 1 p0..64 b512..2048
+     data a b256..1536 engine(scalar)
+     for 1 { if(not first 0) { mma a b0..512 tile(128,64)@(0,0) }; mma a }",
+    "alloc a bank 0 p0..32 b0..2048
+     for { mma a; if(first 0) { read a b0..1536; if(not first 0) { mm a b1584..2048 }; mm a tile(128,128)@(0,0) } }",
+    "alloc a bank 0 p0..32 b0..2048
+     for { while { mma a; if(first 0) { read a b0..1536; if(not first 0) { mm a b1584..2048 }; mm a tile(128,128)@(0,0) } } }",
     // Written, and never read.
     "alloc a bank 0 u0..4; alloc b bank 0 u4..8
      mm a; mm b; mma a; read b",

@@ -431,9 +431,11 @@ impl Walk<'_> {
             self.waits.extend(self.lanes[lane].opening);
         }
         let mut after = opened;
-        for wait in std::mem::take(&mut self.waits) {
+        let mut waits = std::mem::take(&mut self.waits);
+        for wait in waits.drain(..) {
             after |= self.follow(wait, index);
         }
+        self.waits = waits;
         for lane in each(lanes) {
             if after >> lane & 1 == 0 {
                 for wait in self.lanes[lane].waits(engine) {
@@ -500,14 +502,7 @@ impl Walk<'_> {
     /// All earlier nodes of these lanes come before `index`, and all later ones after it.
     fn open(&mut self, index: u32, hands: Hands, opened: Lanes) {
         for lane in each(opened) {
-            self.lanes[lane] = Lane {
-                hands: Some(hands),
-                since: index,
-                run: vec![index],
-                before: Vec::new(),
-                gates: SmallVec::new(),
-                opening: Some(index),
-            };
+            self.lanes[lane].reopen(hands, index);
         }
     }
 }
@@ -530,6 +525,15 @@ impl Node {
 }
 
 impl Lane {
+    /// A run begins with the node `index`, which everything before has come before.
+    fn reopen(&mut self, hands: Hands, index: u32) {
+        self.before.clear();
+        self.gates.clear();
+        self.run.clear();
+        self.run.push(index);
+        (self.hands, self.since, self.opening) = (Some(hands), index, Some(index));
+    }
+
     /// A new run begins with the node `index`, unless it belongs to the run.
     fn pass_to(&mut self, hands: Hands, index: u32, lane: usize, nodes: &[Node]) {
         if self.hands == Some(hands) {

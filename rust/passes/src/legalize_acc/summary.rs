@@ -193,10 +193,14 @@ impl Summarizer<'_> {
                 if asks.is_none() && self.is_alike(regions, known) {
                     return twice(self.chosen(*kind, bodies(0), None));
                 }
-                [0, 1].map(|copy| {
+                let summary = |copy: usize| {
                     let taken = asks.map(|when_first| (copy == 0) == when_first);
-                    Rc::new(self.chosen(*kind, bodies(copy), taken))
-                })
+                    self.chosen(*kind, bodies(copy), taken)
+                };
+                match asks.and_then(|_| self.known_copy(holder)) {
+                    Some(copy) => twice(summary(copy)),
+                    None => [0, 1].map(|copy| Rc::new(summary(copy))),
+                }
             }
             RegionKind::While | RegionKind::Other => {
                 let mut all = Summary::default();
@@ -249,6 +253,29 @@ impl Summarizer<'_> {
             }
         }
         (loops.as_slice() == [around]).then_some(!negated)
+    }
+
+    /// Where a branch only runs in the first iteration of the loop around (0), or only in others (1): a
+    /// branch around it says so, or there is but one iteration.
+    fn known_copy(&self, branch: InstId) -> Option<usize> {
+        let program = self.program;
+        let mut block = program.inst(branch).block;
+        loop {
+            let around = program.holder(block)?;
+            let Op::Region { kind, regions } = &program.inst(around).op else {
+                return None;
+            };
+            match kind {
+                RegionKind::For { trips: Some(1) } => return Some(0),
+                RegionKind::If | RegionKind::IndexSwitch => {}
+                _ => return None,
+            }
+            if let Some(when_first) = self.asks_for_nearest_loop(around) {
+                let is_then = regions.first() == Some(&program.block(block).region);
+                return Some(usize::from(when_first != is_then));
+            }
+            block = program.inst(around).block;
+        }
     }
 
     /// A loop: its first iteration, then others.

@@ -62,6 +62,12 @@ impl Rows {
         &mut self.entries[row * self.width..(row + 1) * self.width]
     }
 
+    /// Adds a row of zeros.
+    fn add(&mut self) -> u32 {
+        self.entries.resize(self.entries.len() + self.width, 0);
+        (self.entries.len() / self.width) as u32 - 1
+    }
+
     fn push(&mut self, clock: &[u32]) -> u32 {
         self.entries.extend_from_slice(clock);
         (self.entries.len() / self.width) as u32 - 1
@@ -99,6 +105,8 @@ struct Block {
     floor: Vec<u32>,
     /// The clocks of instructions that hand out tokens.
     tokens: Rows,
+    /// Memory of the clock at hand.
+    clock: Vec<u32>,
     passage: Current,
 }
 
@@ -264,6 +272,7 @@ impl<'p> Lanes<'p> {
             counts: vec![0; width],
             floor: vec![0; width],
             tokens: Rows::new(0, width),
+            clock: Vec::new(),
             passage: Current::new(block, vec![0; width]),
             queues,
         }
@@ -394,8 +403,9 @@ impl<'p> Lanes<'p> {
         if step.lanes == 0 && !self.gives[number] && self.edges_to[number] == NONE {
             return None;
         }
-        let mut clock = state.last.row(step.queue).to_vec();
-        join(&mut clock, &state.floor);
+        let mut clock = std::mem::take(&mut state.clock);
+        clock.clone_from(&state.floor);
+        join(&mut clock, state.last.row(step.queue));
         let mut edge = self.edges_to[number];
         while edge != NONE {
             let from = self.clock_of[self.number(self.plan.edges[edge as usize].from)];
@@ -429,6 +439,7 @@ impl<'p> Lanes<'p> {
         if self.gives[number] {
             self.clock_of[number] = state.tokens.push(&clock);
         }
+        state.clock = clock;
         met.map(|earlier| (earlier, step.node))
     }
 
@@ -475,11 +486,10 @@ impl Block {
     }
 
     /// The row of a cell that is touched.
-    fn row(&mut self, cell: usize, width: usize) -> usize {
+    fn row(&mut self, cell: usize) -> usize {
         if self.row_of[cell] == NONE {
-            let nothing = vec![0; width];
-            self.row_of[cell] = self.writes.push(&nothing);
-            self.all.push(&nothing);
+            self.row_of[cell] = self.writes.add();
+            self.all.add();
             self.cells.push(cell as u32);
         }
         self.row_of[cell] as usize
@@ -489,7 +499,7 @@ impl Block {
         self.last.row_mut(step.queue).copy_from_slice(clock);
         for &((from, to), is_read) in step.cells {
             for cell in from as usize..to as usize {
-                let row = self.row(cell, clock.len());
+                let row = self.row(cell);
                 join(self.all.row_mut(row), clock);
                 if !is_read {
                     self.writes.row_mut(row).copy_from_slice(clock);

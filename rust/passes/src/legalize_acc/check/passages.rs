@@ -297,23 +297,25 @@ fn asks_for_first(program: &Program, branch: InstId) -> Option<(InstId, bool)> {
 }
 
 /// Whether the nearest loop around `block` is in its first iteration there, if that is `holder` and the
-/// branches around the block say so.
+/// branches between them say so.
 fn is_first(program: &Program, mut block: BlockId, holder: InstId) -> Option<bool> {
+    let mut known = None;
     loop {
         let around = program.holder(block)?;
         let Op::Region { kind, regions } = &program.inst(around).op else {
             return None;
         };
-        match kind {
+        match *kind {
             RegionKind::If | RegionKind::IndexSwitch => {}
-            RegionKind::For { trips: Some(1) } if around == holder => return Some(true),
+            RegionKind::For { trips } if around == holder => {
+                return known.or((trips == Some(1)).then_some(true));
+            }
             _ => return None,
         }
+        let asks = asks_for_first(program, around).filter(|&(asked, _)| asked == holder);
         let is_then = regions.first() == Some(&program.block(block).region);
-        match asks_for_first(program, around) {
-            Some((asked, when_first)) if asked == holder => return Some(when_first == is_then),
-            _ => block = program.inst(around).block,
-        }
+        known = known.or(asks.map(|(_, when_first)| when_first == is_then));
+        block = program.inst(around).block;
     }
 }
 
