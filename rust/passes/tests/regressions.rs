@@ -97,6 +97,10 @@ const PROGRAMS: &[&str] = &[
      for { mma a; if(first 0) { read a b0..1536; if(not first 0) { mm a b1584..2048 }; mm a tile(128,128)@(0,0) } }",
     "alloc a bank 0 p0..32 b0..2048
      for { while { mma a; if(first 0) { read a b0..1536; if(not first 0) { mm a b1584..2048 }; mm a tile(128,128)@(0,0) } } }",
+    // What was cleared for one buffer another takes before anybody reads it, which is no fault the second time.
+    "arg a bank 1 p0..32 b0..1792 fresh escapes; alloc b bank 1 p0..32 b0..1024
+     if { if { mma b b512..768 tile(128,128)@(0,0) }; mma b tile(128,128)@(0,0); mma a tile(128,128)@(0,0) }
+     if { data b engine(scalar); effects memset a }",
     // Written, and never read.
     "alloc a bank 0 u0..4; alloc b bank 0 u4..8
      mm a; mm b; mma a; read b",

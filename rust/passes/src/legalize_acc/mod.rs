@@ -127,7 +127,7 @@ mod survey;
 mod tests;
 mod walk;
 
-use pto_ir::{AllocId, Diag, FunctionMark, Plan, Program, Severity, Target};
+use pto_ir::{AllocId, Diag, FunctionMark, InstId, Op, Plan, Program, Severity, Target};
 
 use rustc_hash::FxHashMap;
 
@@ -220,8 +220,29 @@ pub fn plan(
             let loops = Loops::Memset;
             derive(program, target, &Options { loops, ..*options })
         }
+        Err(errors) => legalized_before(program, target, options).ok_or(errors),
         result => result,
     }
+}
+
+/// The empty plan, where all flags are there and right. To the solver a memset of an earlier
+/// legalization is a value like others, which another buffer may destroy; so it looks without those.
+fn legalized_before(program: &Program, target: &'static Target, options: &Options) -> Option<Plan> {
+    let inserted = program.walk().filter(|&id| {
+        let inst = program.inst(id);
+        inst.inserted && matches!(inst.op, Op::Engine) && !program.is_relay(id)
+    });
+    let erase: Vec<InstId> = inserted.collect();
+    if erase.is_empty() {
+        return None;
+    }
+    let without = Plan {
+        erase,
+        ..Plan::default()
+    };
+    let solution = draft(&without.applied_to(program), target, options).ok()??;
+    let is_done = solution.plan.is_empty() && !solution.has_derived;
+    is_done.then(|| prove(program, target, options, solution).ok())?
 }
 
 fn derive(
@@ -229,9 +250,28 @@ fn derive(
     target: &'static Target,
     options: &Options,
 ) -> Result<Plan, Vec<Diag>> {
+    match draft(program, target, options)? {
+        Some(solution) => prove(program, target, options, solution),
+        None => Ok(Plan::default()),
+    }
+}
+
+/// A plan that was not proved yet.
+struct Solution {
+    plan: Plan,
+    /// Whether some flags were derived, rather than found.
+    has_derived: bool,
+}
+
+/// Makes the plan; `None` without matmuls.
+fn draft(
+    program: &Program,
+    target: &'static Target,
+    options: &Options,
+) -> Result<Option<Solution>, Vec<Diag>> {
     let survey = survey::survey(program, target)?;
     if survey.matmuls == 0 {
-        return Ok(Plan::default());
+        return Ok(None);
     }
     let wholes: Vec<AllocId> = (0..program.allocs().len())
         .map(AllocId::new)
@@ -316,6 +356,19 @@ fn derive(
     if has_derived {
         plan.report = report.and_then(|report| serde_json::to_string(&report).ok());
     }
+    Ok(Some(Solution { plan, has_derived }))
+}
+
+/// Checks the plan.
+fn prove(
+    program: &Program,
+    target: &'static Target,
+    options: &Options,
+    Solution {
+        mut plan,
+        has_derived,
+    }: Solution,
+) -> Result<Plan, Vec<Diag>> {
     match options.profile {
         Profile::Sound => {
             let mut open = check::check(program, target, &plan, options.collisions)?;
