@@ -10,7 +10,6 @@ mod predicates;
 pub(crate) mod tile;
 
 use anyhow::{Context as _, Result};
-use melior::ContextRef;
 use melior::ir::attribute::{
     DenseI32ArrayAttribute, DenseI64ArrayAttribute, FloatAttribute, IntegerAttribute,
     StridedLayoutAttribute,
@@ -21,6 +20,7 @@ use melior::ir::{
     Attribute, BlockLike, BlockRef, Identifier, Location, OperationRef, ShapedTypeLike, Type,
     TypeLike, ValueLike,
 };
+use melior::{Context, ContextRef};
 use mlir_sys::{
     MlirAttribute, mlirIntegerAttrGet, mlirIntegerTypeGet, mlirOperationDestroy,
     mlirOperationRemoveDiscardableAttributeByName, mlirOperationSetDiscardableAttributeByName,
@@ -91,26 +91,36 @@ fn zero(function: Op, element: handle::Type) -> Result<Value> {
 
 /// A constant at the start of `function`.
 fn constant(function: Op, r#type: Type<'_>, value: Attribute<'_>) -> Result<Value> {
+    at_start(function, "arith.constant", |context| {
+        (Identifier::new(context, "value"), value, r#type)
+    })
+}
+
+/// An operation at the start of `function`, with one attribute and one result: what `parts` says.
+fn at_start<'c>(
+    function: Op,
+    name: &str,
+    parts: impl FnOnce(&'c Context) -> (Identifier<'c>, Attribute<'c>, Type<'c>),
+) -> Result<Value> {
     // SAFETY: the function, its context and its first block outlive this call.
     let (context, entry, location) = unsafe {
         (
-            ContextRef::from_raw(function.context()),
+            ContextRef::from_raw(function.context()).to_ref(),
             function
                 .first_block(0)
                 .map(|block| BlockRef::from_raw(block.raw())),
             Location::from_raw(function.location().raw()),
         )
     };
-    // SAFETY: as above.
-    let context = unsafe { context.to_ref() };
     let entry = entry.context("the body is missing")?;
-    let constant = OperationBuilder::new("arith.constant", location)
-        .add_attributes(&[(Identifier::new(context, "value"), value)])
+    let (attribute, value, r#type) = parts(context);
+    let made = OperationBuilder::new(name, location)
+        .add_attributes(&[(attribute, value)])
         .add_results(&[r#type])
         .build()?;
-    let constant = entry.insert_operation(0, constant);
-    // SAFETY: the constant was just put into the function.
-    Ok(unsafe { Op::from_raw(constant.to_raw()) }.result(0))
+    let made = entry.insert_operation(0, made);
+    // SAFETY: the operation was just put into the function.
+    Ok(unsafe { Op::from_raw(made.to_raw()) }.result(0))
 }
 
 struct Editor {
@@ -227,33 +237,14 @@ impl Editor {
         if let Some(known) = self.relay {
             return Ok(known);
         }
-        let function = self.reading.function;
-        // SAFETY: the function, its context and its first block outlive this call.
-        let (context, entry, location) = unsafe {
-            (
-                ContextRef::from_raw(function.context()),
-                function
-                    .first_block(0)
-                    .map(|block| BlockRef::from_raw(block.raw())),
-                Location::from_raw(function.location().raw()),
-            )
-        };
-        // SAFETY: as above.
-        let context = unsafe { context.to_ref() };
-        let entry = entry.context("the body is missing")?;
+        // SAFETY: the context outlives this call.
+        let context = unsafe { ContextRef::from_raw(self.reading.function.context()).to_ref() };
         let space = Attribute::parse(context, "#pto.mem<sbuf>").context("no memory space")?;
         let r#type = MemRefType::new(Type::float32(context), &[1, 1], None, Some(space));
-        let mark = (
-            Identifier::new(context, INSERTED_MARK),
-            Attribute::unit(context),
-        );
-        let buffer = OperationBuilder::new("pto.sbuf_alloc", location)
-            .add_attributes(&[mark])
-            .add_results(&[r#type.into()])
-            .build()?;
-        let buffer = entry.insert_operation(0, buffer);
-        // SAFETY: the allocation was just put into the function.
-        let buffer = unsafe { Op::from_raw(buffer.to_raw()) }.result(0);
+        let buffer = at_start(self.reading.function, "pto.sbuf_alloc", |context| {
+            let mark = Identifier::new(context, INSERTED_MARK);
+            (mark, Attribute::unit(context), r#type.into())
+        })?;
         self.relay = Some(buffer);
         Ok(buffer)
     }

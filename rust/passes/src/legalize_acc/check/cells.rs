@@ -1,12 +1,11 @@
 //! The cells of PSUM during a replay, and what instructions do to them.
-//!
-//! PSUM is cut into cells wherever an access, a column group or a memset begins or ends, so that a
-//! cell is hit as a whole or not at all.
 
 use pto_ir::{
-    AccFlags, AccessId, AllocId, InstId, Interval, Matmul, MemsetTarget, Op, Plan, Program, Space,
+    AccFlags, AccessId, AllocId, InstId, Interval, Matmul, MemsetTarget, Plan, Program, Space,
     Target, Use, UseKind, ZeroWindow,
 };
+
+use super::grid::{Grid, Run};
 
 /// What the reference says of a cell, and what PSUM holds unless a START intervened.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -116,9 +115,6 @@ impl Cell {
     }
 }
 
-/// A run of neighbouring cells: first, and one past the last.
-type Run = (u32, u32);
-
 /// What changed, as it was before.
 #[derive(Default)]
 struct Log {
@@ -137,14 +133,8 @@ pub(super) struct Logged {
 pub(super) struct Replay<'p> {
     program: &'p Program,
     target: &'static Target,
-    /// Partition boundaries.
-    rows: Vec<u32>,
-    /// By bank: its first cell, and its byte boundaries from the start of PSUM.
-    banks: Vec<(u32, Vec<u32>)>,
+    grid: Grid<'p>,
     cells: Vec<Cell>,
-    /// By access: its part of [`Self::runs`]; empty until first asked for.
-    places: Vec<(u32, u32)>,
-    runs: Vec<Run>,
     /// By buffer: whether another one took a cell in which it had a value.
     displaced: Vec<bool>,
     /// Where something is repeated: what changed.
@@ -155,27 +145,22 @@ pub(super) struct Replay<'p> {
 
 impl<'p> Replay<'p> {
     pub(super) fn new(program: &'p Program, target: &'static Target, plan: &Plan) -> Self {
-        let mut replay = Self {
-            program,
-            target,
-            rows: Vec::new(),
-            banks: Vec::new(),
-            cells: Vec::new(),
-            places: vec![(0, 0); program.accesses().len()],
-            runs: Vec::new(),
-            displaced: vec![false; program.allocs().len()],
-            log: None,
-            may_displace: true,
-        };
-        let cell_count = replay.cut(plan);
         let unknown = Cell {
             owner: NOBODY,
             content: Content::Fresh,
             pending: Pending::Perhaps,
             start: NOBODY,
         };
-        replay.cells = vec![unknown; cell_count];
-        replay
+        let grid = Grid::new(program, target, plan);
+        Self {
+            program,
+            target,
+            cells: vec![unknown; grid.cell_count()],
+            grid,
+            displaced: vec![false; program.allocs().len()],
+            log: None,
+            may_displace: true,
+        }
     }
 
     /// From here on changes are logged.
@@ -208,164 +193,6 @@ impl<'p> Replay<'p> {
                 .all(|&(alloc, before)| self.displaced[alloc as usize] == before)
     }
 
-    /// Cuts PSUM wherever an access, a column group or a memset begins or ends.
-    fn cut(&mut self, plan: &Plan) -> usize {
-        let Target {
-            banks,
-            bank_bytes,
-            partitions,
-            ..
-        } = *self.target;
-        let mut rows = vec![false; partitions as usize + 1];
-        let mut columns: Vec<Vec<u32>> = (0..banks)
-            .map(|bank| vec![bank * bank_bytes, (bank + 1) * bank_bytes])
-            .collect();
-        let mut add = |rectangle: Interval, spans: &mut dyn Iterator<Item = Interval>| {
-            rows[rectangle.start as usize] = true;
-            rows[rectangle.end as usize] = true;
-            for span in spans {
-                columns[(span.start / bank_bytes) as usize].push(span.start);
-                columns[((span.end - 1) / bank_bytes) as usize].push(span.end);
-            }
-        };
-        for index in 0..self.program.accesses().len() {
-            let access = AccessId::new(index);
-            let cells = self.program.access(access);
-            let facts = self.program.alloc(cells.alloc);
-            let spans = self.program.bytes(access);
-            let is_inside = cells.partitions.end <= facts.partitions
-                && spans.last().is_none_or(|span| span.end <= facts.bytes);
-            if let Some((base, row)) = self.base(cells.alloc).filter(|_| is_inside) {
-                let mut spans = spans.iter().map(|span| span.shifted(base));
-                add(cells.partitions.shifted(row), &mut spans);
-            }
-        }
-        for memset in &plan.memsets {
-            if let MemsetTarget::Rectangle {
-                alloc,
-                partitions,
-                bytes,
-            } = memset.target
-                && let Some((base, row)) = self.base(alloc)
-            {
-                add(
-                    partitions.shifted(row),
-                    &mut std::iter::once(bytes.shifted(base)),
-                );
-            }
-        }
-        for inst in self.program.insts() {
-            match &inst.op {
-                Op::Matmul(matmul) if matmul.tile.is_some() => {
-                    let group = matmul.column_group(self.target);
-                    add(group, &mut std::iter::empty());
-                }
-                Op::Alloc(alloc) if self.program.holder(inst.block).is_some() => {
-                    if let Some((partitions, bytes)) = self.extent(*alloc) {
-                        add(partitions, &mut std::iter::once(bytes));
-                    }
-                }
-                _ => {}
-            }
-        }
-        (rows[0], rows[partitions as usize]) = (true, true);
-        self.rows = (0..=partitions).filter(|&row| rows[row as usize]).collect();
-        let mut next = 0;
-        for mut columns in columns {
-            columns.sort_unstable();
-            columns.dedup();
-            let cells = (columns.len() - 1) * (self.rows.len() - 1);
-            self.banks.push((next, columns));
-            next += cells as u32;
-        }
-        next as usize
-    }
-
-    /// First byte and first partition of a buffer that lies in PSUM.
-    pub(super) fn base(&self, alloc: AllocId) -> Option<(u32, u32)> {
-        let facts = self.program.alloc(alloc);
-        let place = facts.placement.filter(|_| facts.space == Space::Psum)?;
-        let base = place
-            .bank
-            .checked_mul(self.target.bank_bytes)?
-            .checked_add(place.offset)?;
-        let end = base.checked_add(facts.bytes)?;
-        let last = place.partition.checked_add(facts.partitions)?;
-        let fits = end <= self.target.partition_bytes() && last <= self.target.partitions;
-        fits.then_some((base, place.partition))
-    }
-
-    /// The partitions and bytes of PSUM that a buffer takes.
-    fn extent(&self, alloc: AllocId) -> Option<(Interval, Interval)> {
-        let (base, row) = self.base(alloc)?;
-        let facts = self.program.alloc(alloc);
-        let extent = |start, length| Interval::new(start, start + length);
-        Some((extent(row, facts.partitions), extent(base, facts.bytes)))
-    }
-
-    /// Whether an access, a column group or a memset may begin or end at a partition.
-    pub(super) fn is_boundary(&self, partition: u32) -> bool {
-        self.rows.binary_search(&partition).is_ok()
-    }
-
-    pub(super) fn cell_count(&self) -> usize {
-        self.cells.len()
-    }
-
-    /// The cells of `access`.
-    pub(super) fn runs_of(&mut self, access: AccessId) -> &[Run] {
-        let runs = self.place(access);
-        &self.runs[runs]
-    }
-
-    /// The cells of a rectangle of PSUM.
-    pub(super) fn rectangle(&mut self, partitions: Interval, bytes: Interval) -> Vec<Run> {
-        let start = self.runs.len();
-        self.add_runs(start, partitions, bytes);
-        self.runs.drain(start..).collect()
-    }
-
-    /// The runs of `access`, as a part of [`Self::runs`].
-    fn place(&mut self, access: AccessId) -> std::ops::Range<usize> {
-        let (start, end) = self.places[access.index()];
-        if start < end {
-            return start as usize..end as usize;
-        }
-        let start = self.runs.len();
-        let cells = self.program.access(access);
-        if let Some((base, row)) = self.base(cells.alloc) {
-            for span in self.program.bytes(access) {
-                self.add_runs(start, cells.partitions.shifted(row), span.shifted(base));
-            }
-        }
-        self.places[access.index()] = (start as u32, self.runs.len() as u32);
-        start..self.runs.len()
-    }
-
-    /// Adds runs to the list that begins at `list`.
-    fn add_runs(&mut self, list: usize, partitions: Interval, bytes: Interval) {
-        let index = |list: &[u32], value: u32| list.partition_point(|&b| b < value) as u32;
-        let rows = index(&self.rows, partitions.start)..index(&self.rows, partitions.end);
-        for (first, columns) in &self.banks {
-            let (Some(&low), Some(&high)) = (columns.first(), columns.last()) else {
-                continue;
-            };
-            let piece = bytes.intersection(Interval::new(low, high));
-            if piece.is_empty() {
-                continue;
-            }
-            let width = columns.len() as u32 - 1;
-            let (from, to) = (index(columns, piece.start), index(columns, piece.end));
-            for row in rows.clone() {
-                let start = first + row * width;
-                match self.runs[list..].last_mut() {
-                    Some(last) if last.1 == start + from => last.1 = start + to,
-                    _ => self.runs.push((start + from, start + to)),
-                }
-            }
-        }
-    }
-
     pub(super) fn matmul(
         &mut self,
         id: InstId,
@@ -377,7 +204,7 @@ impl<'p> Replay<'p> {
         let inst = id.index() as u32;
         let access = self.program.access(matmul.dst);
         if starts || flags.accumulates() {
-            let Some((base, row)) = self.base(access.alloc) else {
+            let Some((base, row)) = self.grid.base(access.alloc) else {
                 return false;
             };
             let first = self
@@ -401,9 +228,9 @@ impl<'p> Replay<'p> {
         let reach = group.hull(own);
         let banks = window.banks();
         for bank in banks.start..banks.end.min(self.target.banks) {
-            let (first, columns) = &self.banks[bank as usize];
+            let (first, columns) = &self.grid.banks[bank as usize];
             let width = columns.len() - 1;
-            for (row, pair) in self.rows.windows(2).enumerate() {
+            for (row, pair) in self.grid.rows.windows(2).enumerate() {
                 let rows = Interval::new(pair[0], pair[1]);
                 if !reach.covers(rows) {
                     continue;
@@ -425,11 +252,11 @@ impl<'p> Replay<'p> {
 
     /// A buffer begins a life: all its cells are its own, and fresh. A value of another buffer there is lost.
     pub(super) fn renew(&mut self, alloc: AllocId) -> bool {
-        let Some((partitions, bytes)) = self.extent(alloc) else {
+        let Some((partitions, bytes)) = self.grid.extent(alloc) else {
             return false;
         };
         let owner = alloc.index() as u32;
-        for run in self.rectangle(partitions, bytes) {
+        for run in self.grid.rectangle(partitions, bytes) {
             note(&mut self.log, &self.cells, run);
             for cell in run.0..run.1 {
                 let cell = &mut self.cells[cell as usize];
@@ -445,8 +272,9 @@ impl<'p> Replay<'p> {
 
     /// Lets `act` loose on every cell of `access`, now owned by `owner`; whether all went well.
     fn change(&mut self, access: AccessId, owner: u32, act: impl Fn(&mut Cell) -> bool) -> bool {
-        self.place(access)
-            .all(|run| self.change_run(self.runs[run], owner, &act))
+        self.grid
+            .place(access)
+            .all(|run| self.change_run(self.grid.runs[run], owner, &act))
     }
 
     fn change_run(&mut self, run: Run, owner: u32, act: impl Fn(&mut Cell) -> bool) -> bool {
@@ -501,8 +329,8 @@ impl<'p> Replay<'p> {
     }
 
     fn read(&mut self, access: AccessId, owner: u32) -> bool {
-        let runs = self.place(access);
-        self.runs[runs].iter().all(|&(from, to)| {
+        let runs = self.grid.place(access);
+        self.grid.runs[runs].iter().all(|&(from, to)| {
             self.cells[from as usize..to as usize].iter().all(|cell| {
                 cell.owner == owner
                     && matches!(cell.content, Content::Valued | Content::Zero)
@@ -550,11 +378,13 @@ impl<'p> Replay<'p> {
                 partitions,
                 bytes,
             } => {
-                let Some((base, row)) = self.base(alloc) else {
+                let Some((base, row)) = self.grid.base(alloc) else {
                     return false;
                 };
                 let owner = alloc.index() as u32;
-                let runs = self.rectangle(partitions.shifted(row), bytes.shifted(base));
+                let runs = self
+                    .grid
+                    .rectangle(partitions.shifted(row), bytes.shifted(base));
                 runs.into_iter().all(|run| self.change_run(run, owner, act))
             }
             MemsetTarget::Relay => true,

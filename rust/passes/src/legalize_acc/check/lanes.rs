@@ -13,7 +13,7 @@ use pto_ir::{
 };
 use rustc_hash::FxHashMap;
 
-use super::cells::Replay;
+use super::grid::Grid;
 use super::passages::{self, Current, Hand, Passage};
 
 const NONE: u32 = u32::MAX;
@@ -127,7 +127,7 @@ pub(super) struct Lanes<'p> {
     pub(super) program: &'p Program,
     pub(super) target: &'static Target,
     plan: &'p Plan,
-    pub(super) replay: Replay<'p>,
+    pub(super) grid: Grid<'p>,
     /// Lanes in which accesses differ; of quadrants that are always touched together, the first.
     shared: u64,
     /// By instruction: its entry in the plan, one more than its index.
@@ -156,7 +156,7 @@ impl<'p> Lanes<'p> {
             program,
             target,
             plan,
-            replay: Replay::new(program, target, plan),
+            grid: Grid::new(program, target, plan),
             shared: 0,
             edit_of: Vec::new(),
             edges_to: Vec::new(),
@@ -175,14 +175,9 @@ impl<'p> Lanes<'p> {
         }
         lanes.holds = passages::holders(program, |inst| {
             let mut uses = program.uses(inst).iter();
-            uses.any(|used| {
-                lanes
-                    .replay
-                    .base(program.access(used.access).alloc)
-                    .is_some()
-            })
+            uses.any(|used| lanes.grid.base(program.access(used.access).alloc).is_some())
         });
-        lanes.row_of = vec![NONE; lanes.replay.cell_count()];
+        lanes.row_of = vec![NONE; lanes.grid.cell_count()];
         lanes.edit_of = vec![0; insts];
         for (index, edit) in plan.acc.iter().enumerate() {
             lanes.edit_of[edit.inst.index()] = index as u32 + 1;
@@ -293,9 +288,9 @@ impl<'p> Lanes<'p> {
                 partitions,
                 bytes,
             } => {
-                let (base, row) = self.replay.base(alloc)?;
+                let (base, row) = self.grid.base(alloc)?;
                 let (partitions, bytes) = (partitions.shifted(row), bytes.shifted(base));
-                let runs = self.replay.rectangle(partitions, bytes);
+                let runs = self.grid.rectangle(partitions, bytes);
                 cells.extend(runs.into_iter().map(|run| (run, false)));
                 self.lanes(partitions, bytes)
             }
@@ -363,14 +358,10 @@ impl<'p> Lanes<'p> {
         is_read: bool,
         cells: &mut Vec<((u32, u32), bool)>,
     ) -> u64 {
-        if self
-            .replay
-            .base(self.program.access(access).alloc)
-            .is_none()
-        {
+        if self.grid.base(self.program.access(access).alloc).is_none() {
             return 0;
         }
-        let runs = self.replay.runs_of(access).iter();
+        let runs = self.grid.runs_of(access).iter();
         cells.extend(runs.map(|&run| (run, is_read)));
         self.lanes_of(access)
     }
@@ -385,7 +376,7 @@ impl<'p> Lanes<'p> {
             }
         };
         let flags = flags.unwrap_or(AccFlags::NONE);
-        let Some((base, _)) = self.replay.base(self.program.access(matmul.dst).alloc) else {
+        let Some((base, _)) = self.grid.base(self.program.access(matmul.dst).alloc) else {
             return 0;
         };
         if !flags.starts() && !flags.accumulates() {

@@ -35,7 +35,7 @@ impl Lanes<'_> {
     /// The lanes of an access.
     pub(super) fn lanes_of(&self, access: AccessId) -> u64 {
         let facts = self.program.access(access);
-        let Some((base, row)) = self.replay.base(facts.alloc) else {
+        let Some((base, row)) = self.grid.base(facts.alloc) else {
             return 0;
         };
         let partitions = facts.partitions.shifted(row);
@@ -48,7 +48,7 @@ impl Lanes<'_> {
     /// What an access touches of a lane.
     fn part(&self, access: AccessId, lane: usize) -> Part {
         let facts = self.program.access(access);
-        let (base, row) = self.replay.base(facts.alloc).unwrap_or_default();
+        let (base, row) = self.grid.base(facts.alloc).unwrap_or_default();
         let per_bank = self.target.partitions / self.target.quadrant_partitions;
         let (bank, quadrant) = (lane as u32 / per_bank, lane as u32 % per_bank);
         let of = |number: u32, size: u32| Interval::new(number * size, (number + 1) * size);
@@ -70,7 +70,7 @@ impl Lanes<'_> {
         } = *self.target;
         (0..self.target.partitions / quadrant_partitions)
             .map(|quadrant| quadrant * quadrant_partitions)
-            .filter(|&first| self.replay.is_boundary(first))
+            .filter(|&first| self.grid.is_boundary(first))
             .fold(0, |lanes, first| {
                 let partitions = Interval::new(first, first + quadrant_partitions);
                 lanes | self.lanes_of_banks(partitions, Interval::new(0, banks))
