@@ -105,15 +105,16 @@ fn at_start<'c>(
     // SAFETY: the function, its context and its first block outlive this call.
     let (context, entry, location) = unsafe {
         (
-            ContextRef::from_raw(function.context()).to_ref(),
+            ContextRef::from_raw(function.context()),
             function
                 .first_block(0)
                 .map(|block| BlockRef::from_raw(block.raw())),
             Location::from_raw(function.location().raw()),
         )
     };
+    // SAFETY: as above; what `to_ref` borrows is the variable, which outlives its uses.
+    let (attribute, value, r#type) = parts(unsafe { context.to_ref() });
     let entry = entry.context("the body is missing")?;
-    let (attribute, value, r#type) = parts(context);
     let made = OperationBuilder::new(name, location)
         .add_attributes(&[(attribute, value)])
         .add_results(&[r#type])
@@ -238,7 +239,9 @@ impl Editor {
             return Ok(known);
         }
         // SAFETY: the context outlives this call.
-        let context = unsafe { ContextRef::from_raw(self.reading.function.context()).to_ref() };
+        let context = unsafe { ContextRef::from_raw(self.reading.function.context()) };
+        // SAFETY: what is borrowed is the variable.
+        let context = unsafe { context.to_ref() };
         let space = Attribute::parse(context, "#pto.mem<sbuf>").context("no memory space")?;
         let r#type = MemRefType::new(Type::float32(context), &[1, 1], None, Some(space));
         let buffer = at_start(self.reading.function, "pto.sbuf_alloc", |context| {
