@@ -43,13 +43,15 @@ class Tools:
     def __init__(self, build_dir, folder):
         self.opt = [str(build_dir / "bin" / "pto-opt"), "--allow-unregistered-dialect", "--mlir-disable-threading"]
         self.run = [str(build_dir / "bin" / "pto-run")]
-        self.file = folder / "input.mlir"
+        self.file = folder.resolve() / "input.mlir"
 
     def output(self, command, data):
         self.file.write_bytes(data)
         return subprocess.run(
-            [*command, str(self.file)], stdin=subprocess.DEVNULL, capture_output=True, preexec_fn=limit, timeout=SECONDS
-        )
+            [*command, str(self.file)], stdin=subprocess.DEVNULL, capture_output=True, preexec_fn=limit, timeout=SECONDS,
+            # Some options name files to write.
+            cwd=self.file.parent,
+        )  # fmt: skip
 
     def fault(self, command, data):
         """What must not happen and did; None where all is well."""

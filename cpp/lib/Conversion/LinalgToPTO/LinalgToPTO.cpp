@@ -118,6 +118,33 @@ static void report(linalg::LinalgOp op, const Refusal &refusal) {
         << (op->getName().getStringRef() + ": " + refusal.reason).str();
 }
 
+/// More matmuls than this are not written in a row.
+constexpr uint64_t maxUnrolled = uint64_t(1) << 20;
+
+/// Keeps the loops of a contraction that would become too many matmuls.
+static void limitUnrolling(Contraction &contraction, Tiling &tiling) {
+  if (!tiling.unroll)
+    return;
+  uint64_t matmuls = 1;
+  for (auto [loop, extent] : llvm::enumerate(contraction.extents)) {
+    uint64_t tile = 1;
+    if (loop == contraction.m)
+      tile = tiling.m;
+    else if (loop == contraction.n)
+      tile = tiling.n;
+    else if (loop == contraction.k)
+      tile = tiling.k;
+    matmuls = llvm::SaturatingMultiply(
+        matmuls, llvm::divideCeil(static_cast<uint64_t>(extent), tile));
+  }
+  if (matmuls <= maxUnrolled)
+    return;
+  tiling.unroll = false;
+  contraction.op.emitWarning()
+      << "expected at most " << maxUnrolled << " matmuls to unroll, found "
+      << matmuls << "; the loops stay [pto:unroll-limit]";
+}
+
 namespace {
 /// A contraction to be written out.
 struct Task {
@@ -190,7 +217,9 @@ private:
       if (failed(contraction))
         return report(op, refusal);
       InitialValue initial = findInitialValue(*contraction, aliases);
-      tasks.push_back({*contraction, initial, getTiling(op)});
+      Tiling tiling = getTiling(op);
+      limitUnrolling(*contraction, tiling);
+      tasks.push_back({*contraction, initial, tiling});
     });
     return tasks;
   }

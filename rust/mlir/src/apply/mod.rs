@@ -199,13 +199,15 @@ impl Editor {
 
     /// Inserts a memset of zero and what it needs.
     fn insert_memset(&mut self, memset: &NewMemset) -> Result<Op> {
-        let before = match memset.at {
-            Anchor::Before(inst) => self.reading.op(inst),
-            Anchor::End(block) => self
-                .reading
-                .block(block)
-                .terminator()
-                .context("a block without an end")?,
+        let (before, is_last) = match memset.at {
+            Anchor::Before(inst) => (self.reading.op(inst), false),
+            Anchor::End(block) => {
+                let block = self.reading.block(block);
+                match block.terminator() {
+                    Some(terminator) => (terminator, false),
+                    None => (block.last_op().context("an empty block")?, true),
+                }
+            }
         };
         let target = match memset.target {
             MemsetTarget::Access(_) => before.matmul().and_then(|matmul| {
@@ -222,7 +224,7 @@ impl Editor {
         let target = target.context("the destination is missing")?;
         let zero = self.zero(target)?;
         // SAFETY: all three are live, and the zero stands at the start of the function.
-        Ok(unsafe {
+        let made = unsafe {
             Op::from_raw(accessors::ptoMemsetCreateBefore(
                 before.raw(),
                 zero.raw(),
@@ -230,7 +232,11 @@ impl Editor {
                 memset.engine() as u32,
                 true,
             ))
-        })
+        };
+        if is_last {
+            made.move_after(before);
+        }
+        Ok(made)
     }
 
     /// The cell of SBUF that orders blocks: an allocation at the start of the function, with the mark.

@@ -409,6 +409,11 @@ impl Block {
         (!op.ptr.is_null()).then_some(Op(op))
     }
 
+    /// Its last operation, which need not end it where the operation around is not registered.
+    pub(crate) fn last_op(self) -> Option<Op> {
+        std::iter::successors(self.first_op(), |op| op.next()).last()
+    }
+
     /// The next block of its region.
     pub(crate) fn next(self) -> Option<Self> {
         let next = unsafe { mlirBlockGetNextInRegion(self.0) };
