@@ -154,7 +154,7 @@ pub(super) struct Chains {
     pub begins_end: Vec<u32>,
     /// The cells members have to overwrite, member by member.
     pub begins: Vec<Begin>,
-    /// By chain that has one: the first member that adds onto data, and the data.
+    /// By chain that has one: the first member that adds onto data, and the position where that was written.
     pub data_seeds: Vec<(u32, u32)>,
     /// By value in a cell that is held around regions: position of its last use, or else its write. What
     /// objects know is the last use of any of their cells.

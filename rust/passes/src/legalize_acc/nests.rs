@@ -370,14 +370,13 @@ impl<'p> Nests<'p> {
         let [head, .., last] = group else {
             return true;
         };
+        if !self.target.has_accumulate {
+            return true;
+        }
         let program = self.program;
         let body = &program.block(program.inst(head.head).block).insts;
         let position = |id: InstId| body.iter().position(|&inst| inst == id);
-        let (true, Some(from), Some(to)) = (
-            self.target.has_accumulate,
-            position(head.head),
-            position(last.head),
-        ) else {
+        let (Some(from), Some(to)) = (position(head.head), position(last.head)) else {
             return true;
         };
         let slots = self.slots(head.window);
