@@ -80,33 +80,60 @@ bool ptoLoopGetTripCount(MlirOperation op, uint64_t *trips) {
   return true;
 }
 
-static PtoBound boundOf(std::optional<OpFoldResult> bound) {
+static PtoBound boundOf(OpFoldResult bound) {
   PtoBound result = {};
   if (!bound)
     return result;
-  if (auto value = dyn_cast<Value>(*bound))
+  if (auto value = dyn_cast<Value>(bound))
     result.value = wrap(value);
-  if (std::optional<int64_t> constant = getConstant(*bound)) {
+  if (std::optional<int64_t> constant = getConstant(bound)) {
     result.constant = *constant;
     result.isConstant = true;
   }
   return result;
 }
 
+/// As the interface says it, but without the lists that it makes.
+static void getForLoop(scf::ForOp op, PtoLoop *loop) {
+  loop->variable = wrap(op.getInductionVar());
+  loop->lower = boundOf(op.getLowerBound());
+  loop->upper = boundOf(op.getUpperBound());
+  loop->step = boundOf(op.getStep());
+  loop->boundOperands = op.getNumControlOperands();
+  loop->isUnsigned = op.getUnsignedCmp();
+}
+
 bool ptoLoopGet(MlirOperation op, PtoLoop *loop) {
+  if (auto forLoop = dyn_cast<scf::ForOp>(unwrap(op))) {
+    getForLoop(forLoop, loop);
+    return true;
+  }
   auto like = dyn_cast<LoopLikeOpInterface>(unwrap(op));
   std::optional<Value> variable =
       like ? like.getSingleInductionVar() : std::nullopt;
   if (!variable)
     return false;
   loop->variable = wrap(*variable);
-  loop->lower = boundOf(like.getSingleLowerBound());
-  loop->upper = boundOf(like.getSingleUpperBound());
-  loop->step = boundOf(like.getSingleStep());
+  loop->lower = boundOf(like.getSingleLowerBound().value_or(OpFoldResult()));
+  loop->upper = boundOf(like.getSingleUpperBound().value_or(OpFoldResult()));
+  loop->step = boundOf(like.getSingleStep().value_or(OpFoldResult()));
   loop->boundOperands = like->getNumOperands() - like.getInits().size();
-  auto scfLoop = dyn_cast<scf::ForOp>(*like);
-  loop->isUnsigned = scfLoop && scfLoop.getUnsignedCmp();
+  loop->isUnsigned = false;
   return true;
+}
+
+MlirOperation ptoOpCreateLike(MlirOperation op, MlirValue left, MlirValue right,
+                              MlirLocation location, MlirOperation before) {
+  Operation *like = unwrap(op);
+  // Cloning would make a map of values for the two.
+  Operation *made = Operation::create(
+      unwrap(location), like->getName(), like->getResultTypes(),
+      ValueRange{unwrap(left), unwrap(right)},
+      like->getDiscardableAttrDictionary(), like->getPropertiesStorage(),
+      /*successors=*/{}, /*numRegions=*/0);
+  Operation *next = unwrap(before);
+  next->getBlock()->getOperations().insert(Block::iterator(next), made);
+  return wrap(made);
 }
 
 bool ptoValueGetSum(MlirValue value, MlirValue *base, int64_t *constant) {

@@ -4,7 +4,7 @@
 //! They read an operation by its type id, without a string look-up, which is what makes reading a
 //! function cheap. A struct here must stay equal to the C struct of the same name.
 
-use mlir_sys::{MlirAttribute, MlirContext, MlirOperation, MlirType, MlirValue};
+use mlir_sys::{MlirAttribute, MlirContext, MlirLocation, MlirOperation, MlirType, MlirValue};
 
 /// The operations of the dialect that the reader tells apart.
 pub(crate) mod kind {
@@ -219,6 +219,14 @@ unsafe extern "C" {
     pub(crate) fn ptoLoopGetTripCount(op: MlirOperation, trips: *mut u64) -> bool;
     /// The induction variable and the bounds of a loop that has one.
     pub(crate) fn ptoLoopGet(op: MlirOperation, r#loop: *mut PtoLoop) -> bool;
+    /// An operation with two operands like `op`, on others, before `before`.
+    pub(crate) fn ptoOpCreateLike(
+        op: MlirOperation,
+        left: MlirValue,
+        right: MlirValue,
+        location: MlirLocation,
+        before: MlirOperation,
+    ) -> MlirOperation;
     /// Takes a constant off a sum: see the header.
     pub(crate) fn ptoValueGetSum(
         value: MlirValue,

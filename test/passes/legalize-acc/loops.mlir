@@ -44,20 +44,27 @@ func.func @depth_four(%w: !w, %x: !x, %out: !out) {
   %a = pto.psum_alloc bank(0) : !acc
   // CHECK: scf.for
   scf.for %i = %c0 to %c3 step %c1 {
-    // CHECK: arith.cmpi eq
-    // CHECK: scf.for
+    // CHECK-NEXT: arith.cmpi eq, %{{.*}}, %c0
+    // CHECK-NEXT: arith.cmpi eq, %{{.*}}, %c2
+    // CHECK-NEXT: scf.for
     scf.for %j = %c0 to %c3 step %c1 {
-      // CHECK: arith.cmpi eq
-      // CHECK: arith.andi
-      // CHECK: scf.for
+      // CHECK-NEXT: arith.cmpi eq, %{{.*}}, %c0
+      // CHECK-NEXT: arith.andi
+      // CHECK-NEXT: arith.cmpi eq, %{{.*}}, %c2
+      // CHECK-NEXT: arith.andi
+      // CHECK-NEXT: scf.for
       scf.for %k = %c0 to %c3 step %c1 {
-        // CHECK: arith.cmpi eq
-        // CHECK: arith.andi
-        // CHECK: scf.for
+        // CHECK-NEXT: arith.cmpi eq, %{{.*}}, %c0
+        // CHECK-NEXT: arith.andi
+        // CHECK-NEXT: arith.cmpi eq, %{{.*}}, %c2
+        // CHECK-NEXT: arith.andi
+        // CHECK-NEXT: scf.for
         scf.for %l = %c0 to %c3 step %c1 {
-          // CHECK: arith.cmpi eq
-          // CHECK-NOT: arith.cmpi eq
-          // CHECK: pto.tmatmul_acc {{.*}} acc<none> zero_region(0) start_if(%{{.*}}) stop_if(%{{.*}})
+          // CHECK-NEXT: arith.cmpi eq, %{{.*}}, %c0
+          // CHECK-NEXT: arith.andi
+          // CHECK-NEXT: arith.cmpi eq, %{{.*}}, %c2
+          // CHECK-NEXT: arith.andi
+          // CHECK-NEXT: pto.tmatmul_acc {{.*}} acc<none> zero_region(0) start_if(%{{.*}}) stop_if(%{{.*}})
           pto.tmatmul_acc ins(%a, %w, %x : !acc, !w, !x) outs(%a : !acc)
         }
       }

@@ -50,6 +50,11 @@ typedef struct {
 /// Fills in `loop`. False where `op` is no loop with one induction variable.
 bool ptoLoopGet(MlirOperation op, PtoLoop *loop);
 
+/// An operation like `op`, of two operands and no regions, on `left` and
+/// `right`: put before the operation `before`. It has the attributes of `op`.
+MlirOperation ptoOpCreateLike(MlirOperation op, MlirValue left, MlirValue right,
+                              MlirLocation location, MlirOperation before);
+
 /// Takes a constant off `value`, where it is a sum with one (`arith.addi`, or
 /// `affine.apply` of one operand): the other summand goes to `base`.
 bool ptoValueGetSum(MlirValue value, MlirValue *base, int64_t *constant);

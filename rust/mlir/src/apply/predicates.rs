@@ -12,23 +12,20 @@ use melior::ir::r#type::IntegerType;
 use melior::ir::{
     Attribute, Identifier, Location, Type, TypeLike, Value as MeliorValue, ValueLike,
 };
-use mlir_sys::{
-    MlirOperation, mlirBlockInsertOwnedOperationBefore, mlirOperationClone,
-    mlirOperationSetLocation, mlirOperationSetOperand, mlirUnitAttrGet,
-};
-use pto_ir::{InstId, NewPredicate, Plan, Turn};
+use mlir_sys::{MlirOperation, mlirBlockInsertOwnedOperationBefore, mlirUnitAttrGet};
+use pto_ir::{InstId, NewPredicate, Op as IrOp, Plan, RegionKind, Turn};
 use rustc_hash::FxHashMap;
 
 use super::{Editor, constant, erase};
-use crate::accessors::{self, PtoBound};
+use crate::accessors::{self, PtoBound, PtoLoop};
 use crate::handle::{Key, Op, Value};
 use crate::read::INSERTED_MARK;
 
 /// What was made so far.
 #[derive(Default)]
 pub(super) struct Made {
-    /// By conjunction: its value.
-    conjunctions: FxHashMap<(Turn, Vec<InstId>), Value>,
+    /// By turn, outermost and innermost loop: the conjunction.
+    conjunctions: FxHashMap<(Turn, InstId, InstId), Value>,
     /// By loop: the operation that was first in its body.
     first_ops: FxHashMap<InstId, Op>,
     /// By type and value: constants at the start of the function.
@@ -89,13 +86,15 @@ impl Editor {
         }
     }
 
-    /// Whether all of `loops`, from the outside in, are at `turn`.
+    /// Whether all of `loops`, from the outside in, are at `turn`. They are all that run more than once
+    /// from the first to the last.
     fn conjunction(&mut self, turn: Turn, loops: &[InstId]) -> Result<Value> {
-        let key = (turn, loops.to_vec());
+        let (&innermost, outer) = loops.split_last().context("a predicate without loops")?;
+        let outermost = outer.first().copied().unwrap_or(innermost);
+        let key = (turn, outermost, innermost);
         if let Some(&known) = self.made.conjunctions.get(&key) {
             return Ok(known);
         }
-        let (&innermost, outer) = loops.split_last().context("a predicate without loops")?;
         let value = if outer.is_empty() {
             self.comparison(turn, innermost)?
         } else {
@@ -108,32 +107,43 @@ impl Editor {
     }
 
     fn comparison(&mut self, turn: Turn, holder: InstId) -> Result<Value> {
-        let facts = self
-            .reading
-            .op(holder)
-            .loop_facts()
-            .context("a predicate on what is no loop")?;
+        let facts = self.reading.op(holder).loop_facts();
+        let facts = facts.context("a predicate on what is no loop")?;
         // SAFETY: the induction variable of a live loop.
         let variable = unsafe { Value::from_option_raw(facts.variable) };
         let variable = variable.context("a loop without a variable")?;
         // SAFETY: the type lives as long as its context.
         let r#type = unsafe { Type::from_raw(variable.r#type().raw()) };
-        match turn {
-            Turn::First => {
-                let lower = self.bound(&facts.lower, r#type)?;
-                self.in_body(holder, Part::IsEqual, [variable, lower])
-            }
-            Turn::Last => {
-                let step = self.bound(&facts.step, r#type)?;
-                let next = self.in_body(holder, Part::Sum, [variable, step])?;
-                let upper = self.bound(&facts.upper, r#type)?;
-                let is_over = match facts.is_unsigned {
-                    true => Part::IsAtLeastUnsigned,
-                    false => Part::IsAtLeast,
-                };
-                self.in_body(holder, is_over, [next, upper])
-            }
+        if turn == Turn::First {
+            let lower = self.bound(&facts.lower, r#type)?;
+            return self.in_body(holder, Part::IsEqual, [variable, lower]);
         }
+        if let Some(last) = self.last_value(holder, &facts) {
+            let last = self.constant(last, r#type)?;
+            return self.in_body(holder, Part::IsEqual, [variable, last]);
+        }
+        let step = self.bound(&facts.step, r#type)?;
+        let next = self.in_body(holder, Part::Sum, [variable, step])?;
+        let upper = self.bound(&facts.upper, r#type)?;
+        let is_over = match facts.is_unsigned {
+            true => Part::IsAtLeastUnsigned,
+            false => Part::IsAtLeast,
+        };
+        self.in_body(holder, is_over, [next, upper])
+    }
+
+    /// The induction variable in the last iteration, where all bounds are constants.
+    fn last_value(&self, holder: InstId, facts: &PtoLoop) -> Option<i64> {
+        let IrOp::Region { kind, .. } = self.reading.program.inst(holder).op else {
+            return None;
+        };
+        let RegionKind::For { trips } = kind else {
+            return None;
+        };
+        let is_constant = facts.lower.is_constant && facts.step.is_constant && !facts.is_unsigned;
+        let before_last = i64::try_from(trips?.checked_sub(1)?).ok()?;
+        let distance = before_last.checked_mul(facts.step.constant)?;
+        is_constant.then(|| facts.lower.constant.checked_add(distance))?
     }
 
     /// A bound as a value.
@@ -145,11 +155,16 @@ impl Editor {
         if !bound.is_constant {
             bail!("a predicate on a bound that is not known");
         }
-        let key = (r#type.to_raw().ptr as Key, bound.constant);
+        self.constant(bound.constant, r#type)
+    }
+
+    /// A constant at the start of the function.
+    fn constant(&mut self, number: i64, r#type: Type<'_>) -> Result<Value> {
+        let key = (r#type.to_raw().ptr as Key, number);
         if let Some(&known) = self.made.constants.get(&key) {
             return Ok(known);
         }
-        let value = IntegerAttribute::new(r#type, bound.constant);
+        let value = IntegerAttribute::new(r#type, number);
         let made = constant(self.reading.function, r#type, value.into())?;
         self.made.constants.insert(key, made);
         Ok(made)
@@ -157,30 +172,32 @@ impl Editor {
 
     /// Adds an operation before what was first in the body of a loop.
     fn in_body(&mut self, holder: InstId, part: Part, operands: [Value; 2]) -> Result<Value> {
-        let first = self.first_in_body(holder)?;
         let location = self.reading.op(holder).location();
+        let first = self.first_in_body(holder)?;
         let key = (part, operands[0].r#type().key());
-        let made = match self.made.parts.get(&key) {
-            // Names and attributes need not be looked up again.
-            Some(known) => {
-                // SAFETY: the operation that is known is live, and so are the operands.
-                unsafe {
-                    let copy = mlirOperationClone(known.raw());
-                    for (index, operand) in (0..).zip(operands) {
-                        mlirOperationSetOperand(copy, index, operand.raw());
-                    }
-                    mlirOperationSetLocation(copy, location.raw());
-                    copy
-                }
-            }
-            None => self.build(part, operands, location)?,
-        };
+        if let Some(like) = self.made.parts.get(&key) {
+            let [left, right] = operands;
+            // SAFETY: all of them are live: `like` stands in a body, `first` in a block of a loop.
+            let made = unsafe {
+                let (left, right) = (left.raw(), right.raw());
+                let (location, first) = (location.raw(), first.raw());
+                Op::from_raw(accessors::ptoOpCreateLike(
+                    like.raw(),
+                    left,
+                    right,
+                    location,
+                    first,
+                ))
+            };
+            return Ok(made.result(0));
+        }
+        let made = self.build(part, operands, location)?;
         // SAFETY: the new operation is owned by nobody; `first` is live, in a block of a live loop.
         let made = unsafe {
             mlirBlockInsertOwnedOperationBefore(first.block().raw(), first.raw(), made);
             Op::from_raw(made)
         };
-        self.made.parts.entry(key).or_insert(made);
+        self.made.parts.insert(key, made);
         Ok(made.result(0))
     }
 

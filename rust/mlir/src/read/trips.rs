@@ -66,6 +66,13 @@ impl Trips {
             _ => Condition::Unknown,
         }
     }
+
+    /// All that it is to say so: of two iterations, the one that is not the first is the last.
+    fn readings(&self) -> impl Iterator<Item = Condition> + use<> {
+        let is_second = self.count == 2 && self.ranges == [(1, 2)];
+        let last = is_second.then(|| Condition::all(Turn::Last, vec![self.holder]));
+        std::iter::once(self.condition()).chain(last)
+    }
 }
 
 /// What is known of a value of type `i1` while it is taken apart.
@@ -108,7 +115,24 @@ impl Guard {
             // A constant leaves the set what it is.
             (Self::Is(Condition::Constant(true)), other)
             | (other, Self::Is(Condition::Constant(true))) => other,
-            (left, right) => Self::Is(left.condition().and(right.condition())),
+            (left, right) => {
+                let rights = right.readings();
+                let pairs = left.readings().into_iter().flat_map(|left| {
+                    rights
+                        .iter()
+                        .map(move |right| (left.clone(), right.clone()))
+                });
+                let mut both = pairs.map(|(left, right)| left.and(right));
+                let known = both.find(|both| *both != Condition::Unknown);
+                Self::Is(known.unwrap_or(Condition::Unknown))
+            }
+        }
+    }
+
+    fn readings(self) -> Vec<Condition> {
+        match self {
+            Self::In(trips) => trips.readings().collect(),
+            Self::Is(condition) => vec![condition],
         }
     }
 
@@ -194,6 +218,18 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn the_second_of_two_is_the_last() {
+        let second = Guard::In(Trips::new(&a_loop(Some(2)), 1, 2));
+        let around = |turn| Condition::all(turn, vec![InstId::new(3)]);
+        let both = Guard::Is(around(Turn::Last)).and(second.clone());
+        let last = around(Turn::Last).and(Condition::all(Turn::Last, vec![InstId::new(7)]));
+        assert_ne!(last, Condition::Unknown);
+        assert_eq!(both.condition(), last);
+        let mixed = Guard::Is(around(Turn::First)).and(second);
+        assert_eq!(mixed.condition(), Condition::Unknown);
     }
 
     #[test]
