@@ -19,10 +19,10 @@ pub(crate) const INSERTED_MARK: &str = "pto.inserted";
 /// A condition of more operations than this is not looked at.
 const MAX_OPS: usize = 64;
 
-/// What is remembered of loops while their bodies are read.
+/// What is remembered of the operations around the one that is read.
 #[derive(Default)]
 pub(super) struct Loops {
-    /// The entry of every operation with regions.
+    /// The entries of these operations.
     holders: FxHashMap<Key, InstId>,
     /// By induction variable: the loop.
     by_variable: FxHashMap<Key, Loop>,
@@ -40,6 +40,15 @@ impl Reader {
     /// Remembers an operation with regions that was pushed as `holder`.
     pub(super) fn enter_holder(&mut self, op: Op, holder: InstId) {
         self.loops.holders.insert(op.key(), holder);
+    }
+
+    /// Forgets it: what is defined inside is not used outside.
+    pub(super) fn leave_holder(&mut self, op: Op) {
+        self.loops.holders.remove(&op.key());
+        let body = (op.region_count() > 0).then(|| op.first_block(0)).flatten();
+        if let Some(variable) = body.and_then(|body| body.arguments().next()) {
+            self.loops.by_variable.remove(&variable.key());
+        }
     }
 
     /// What is known of the bounds of the loop `op`.

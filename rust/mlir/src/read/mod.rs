@@ -140,11 +140,16 @@ pub(crate) fn read(function: Op, detail: Detail) -> Result<Reading, Vec<Message>
     );
     reader.add_arguments(entry);
     reader.add_region(RegionId::new(0), entry);
-    while let Some((block, id)) = reader.pending.pop() {
-        reader.builder.set_block(id);
-        reader.read_block(block, id);
-    }
+    reader.read_pending();
     reader.finish()
+}
+
+/// What is left to be read.
+enum Pending {
+    /// A block, from an operation on.
+    Block(BlockId, Option<Op>),
+    /// Nothing: all inside an operation with regions was read.
+    End(Op),
 }
 
 struct Reader {
@@ -162,14 +167,41 @@ struct Reader {
     token_makers: FxHashMap<Key, InstId>,
     /// Tokens waited for: the entry, the operation that makes the token, whether inserted.
     edges: Vec<(InstId, Key, bool)>,
-    /// Blocks still to be read. What a block uses is defined in blocks pushed before it.
-    pending: Vec<(Block, BlockId)>,
+    /// What is left, the next last: blocks around the current operation, and those after one of these.
+    pending: Vec<Pending>,
     errors: Vec<Message>,
     /// The block of each block of the program.
     block_handles: Vec<Block>,
 }
 
 impl Reader {
+    /// Reads every entry in program order, a holder before what it holds: so entries are numbered in the
+    /// order in which passes walk them.
+    fn read_pending(&mut self) {
+        while let Some(pending) = self.pending.last_mut() {
+            match pending {
+                Pending::Block(id, next) => {
+                    let (id, Some(op)) = (*id, *next) else {
+                        self.pending.pop();
+                        continue;
+                    };
+                    *next = op.next();
+                    let is_last = next.is_none();
+                    self.builder.set_block(id);
+                    self.read_op(op);
+                    if is_last {
+                        self.end_block(op, id);
+                    }
+                }
+                Pending::End(op) => {
+                    let op = *op;
+                    self.pending.pop();
+                    self.leave_holder(op);
+                }
+            }
+        }
+    }
+
     /// Adds the blocks of a region, the first being `entry`, and leaves them to be read in order.
     fn add_region(&mut self, region: RegionId, entry: Block) {
         let first_pending = self.pending.len();
@@ -187,21 +219,10 @@ impl Reader {
             if several {
                 self.blocks.insert(current.key(), id);
             }
-            self.pending.push((current, id));
+            self.pending.push(Pending::Block(id, current.first_op()));
             block = current.next();
         }
         self.pending[first_pending..].reverse();
-    }
-
-    fn read_block(&mut self, block: Block, id: BlockId) {
-        let mut next = block.first_op();
-        while let Some(op) = next {
-            next = op.next();
-            self.read_op(op);
-            if next.is_none() {
-                self.end_block(op, id);
-            }
-        }
     }
 
     /// Successors of a block, and buffers that leave the function, by its last operation.
@@ -297,6 +318,7 @@ impl Reader {
             RegionKind::If => self.read_branch(op, holder),
             _ => {}
         }
+        self.pending.push(Pending::End(op));
         for (index, region) in regions.into_iter().enumerate().rev() {
             if let Some(entry) = op.first_block(index) {
                 self.add_region(region, entry);

@@ -18,7 +18,6 @@
 //! accepted here should be accepted there.
 
 use std::borrow::Cow;
-use std::collections::BTreeSet;
 
 use pto_ir::{
     AccEdit, Anchor, BlockId, InstId, Matmul, MemsetTarget, NewMemset, NewPredicate, Op, Origin,
@@ -58,16 +57,19 @@ pub(in crate::legalize_acc) fn is_plainly_right(
         told_apart: told_apart(program, plan),
         loops: Vec::new(),
     };
-    walk.block(*entry)
+    walk.block(*entry) && walk.changes.are_seen()
 }
 
-/// The loops of which a predicate asks whether they are in their first iteration.
-fn told_apart(program: &Program, plan: &Plan) -> BTreeSet<InstId> {
-    let mut loops = tracked_loops(program);
+/// By instruction: whether it is a loop of which a predicate asks if it is in its first iteration.
+fn told_apart(program: &Program, plan: &Plan) -> Vec<bool> {
+    let mut is_asked = vec![false; program.insts().len()];
     let new = plan.predicates.iter();
     let new = new.filter(|new| new.turn == Turn::First);
-    loops.extend(new.flat_map(|new| &new.loops));
-    loops
+    let loops = new.flat_map(|new| new.loops.iter().copied());
+    for holder in tracked_loops(program).into_iter().chain(loops) {
+        is_asked[holder.index()] = true;
+    }
+    is_asked
 }
 
 /// What the plan says of each instruction, in the order of their numbers.
@@ -75,8 +77,18 @@ struct Changes<'p> {
     acc: Cow<'p, [AccEdit]>,
     memsets: Cow<'p, [NewMemset]>,
     predicates: Cow<'p, [NewPredicate]>,
-    /// How much of each list lies behind.
-    passed: [usize; 3],
+    passed: Passed,
+    /// How much of all lists was looked at in first iterations, in which everything is passed once.
+    seen: usize,
+    is_first: bool,
+}
+
+/// How much of each list lies behind.
+#[derive(Clone, Copy, Debug, Default)]
+struct Passed {
+    acc: usize,
+    memsets: usize,
+    predicates: usize,
 }
 
 impl<'p> Changes<'p> {
@@ -91,48 +103,71 @@ impl<'p> Changes<'p> {
                 Cow::Owned(memsets) => Cow::Owned(sorted(&memsets, place).into_owned()),
             },
             predicates: sorted(&plan.predicates, |new| new.inst),
-            passed: [0; 3],
+            passed: Passed::default(),
+            seen: 0,
+            is_first: true,
         })
     }
 
-    /// Goes to the first of the instructions that come next.
+    /// Goes to the first of the instructions that come next, where the lists are not there yet.
     fn seek(&mut self, insts: &[InstId]) {
-        if let Some(&next) = insts.first() {
-            self.passed = [
-                self.acc.partition_point(|edit| edit.inst < next),
-                self.memsets.partition_point(|memset| place(memset) < next),
-                self.predicates.partition_point(|new| new.inst < next),
-            ];
-        }
+        let Some(&next) = insts.first() else { return };
+        let Passed {
+            acc,
+            memsets,
+            predicates,
+        } = &mut self.passed;
+        advance(acc, &self.acc, |edit| edit.inst < next);
+        advance(memsets, &self.memsets, |memset| place(memset) < next);
+        advance(predicates, &self.predicates, |new| new.inst < next);
+    }
+
+    /// Whether the replay has looked at everything.
+    fn are_seen(&self) -> bool {
+        self.seen == self.acc.len() + self.memsets.len() + self.predicates.len()
     }
 
     /// The memset before `inst` that comes next.
     fn memset(&mut self, inst: InstId) -> Option<NewMemset> {
-        let memset = self.memsets.get(self.passed[1]);
+        let memset = self.memsets.get(self.passed.memsets);
         let memset = memset.filter(|memset| place(memset) == inst)?;
-        self.passed[1] += 1;
+        self.passed.memsets += 1;
+        self.seen += usize::from(self.is_first);
         Some(*memset)
     }
 
     fn acc(&mut self, inst: InstId) -> Option<AccEdit> {
-        let edit = self.acc.get(self.passed[0]);
+        let edit = self.acc.get(self.passed.acc);
         let edit = edit.filter(|edit| edit.inst == inst)?;
-        self.passed[0] += 1;
+        self.passed.acc += 1;
+        self.seen += usize::from(self.is_first);
         Some(*edit)
     }
 
     /// The loops that must be in their first iteration for `inst` to START.
     fn start_if(&mut self, inst: InstId) -> Option<&[InstId]> {
         let mut start = None;
-        while let Some(new) = self.predicates.get(self.passed[2])
+        while let Some(new) = self.predicates.get(self.passed.predicates)
             && new.inst == inst
         {
             if new.turn == Turn::First {
                 start = Some(new.loops.as_slice());
             }
-            self.passed[2] += 1;
+            self.passed.predicates += 1;
+            self.seen += usize::from(self.is_first);
         }
         start
+    }
+}
+
+/// Moves `passed` to the first entry of `list`, which is sorted, of which `is_before` does not hold. Entries
+/// are asked for in their order, but for blocks that are numbered otherwise.
+fn advance<T>(passed: &mut usize, list: &[T], is_before: impl Fn(&T) -> bool) {
+    let is_there = |at: usize| {
+        list[..at].last().is_none_or(&is_before) && list.get(at).is_none_or(|next| !is_before(next))
+    };
+    if !is_there(*passed) {
+        *passed = list.partition_point(is_before);
     }
 }
 
@@ -168,7 +203,7 @@ struct Walk<'p> {
     program: &'p Program,
     replay: Replay<'p>,
     changes: Changes<'p>,
-    told_apart: BTreeSet<InstId>,
+    told_apart: Vec<bool>,
     /// The loops around the instruction, and whether each is in its first iteration.
     loops: Vec<(InstId, bool)>,
 }
@@ -271,9 +306,11 @@ impl Walk<'_> {
         if is_outermost {
             self.replay.start_log();
         }
-        let before = self.replay.logged();
+        let (before, passed) = (self.replay.logged(), self.changes.passed);
         let is_right = self.iteration(holder, true, *body)
-            && (trips == 1 || self.is_settled(holder, before) || self.others(holder, *body));
+            && (trips == 1
+                || self.is_settled(holder, before)
+                || self.others(holder, *body, passed));
         if is_outermost {
             self.replay.end_log();
         }
@@ -282,10 +319,13 @@ impl Walk<'_> {
 
     fn iteration(&mut self, holder: InstId, is_first: bool, body: BlockId) -> bool {
         let outside = self.replay.may_displace;
-        let is_told_apart = self.told_apart.contains(&holder);
+        let is_told_apart = self.told_apart[holder.index()];
         self.replay.may_displace = outside && is_first && is_told_apart;
         self.loops.push((holder, is_first));
+        let was_first = self.changes.is_first;
+        self.changes.is_first &= is_first;
         let is_right = self.block(body);
+        self.changes.is_first = was_first;
         self.loops.pop();
         self.replay.may_displace = outside;
         is_right
@@ -293,13 +333,14 @@ impl Walk<'_> {
 
     /// Whether the first iteration is like all others, and found everything as it leaves it.
     fn is_settled(&self, holder: InstId, before: Logged) -> bool {
-        !self.told_apart.contains(&holder) && self.replay.is_as_at(before)
+        !self.told_apart[holder.index()] && self.replay.is_as_at(before)
     }
 
-    /// All iterations but the first.
-    fn others(&mut self, holder: InstId, body: BlockId) -> bool {
+    /// All iterations but the first. `passed`: how much of the plan lay behind when the loop began.
+    fn others(&mut self, holder: InstId, body: BlockId, passed: Passed) -> bool {
         for _ in 0..MAX_ITERATIONS {
             let before = self.replay.logged();
+            self.changes.passed = passed;
             if !self.iteration(holder, false, body) {
                 return false;
             }
