@@ -20,6 +20,7 @@
 //! after the beginning of the new box. Every box is pushed once per slot and popped at most once, so
 //! the time is linear after sorting.
 
+use super::geometry::Strips;
 use pto_ir::{Interval, Target, ZeroWindow};
 
 /// What an object covers.
@@ -90,17 +91,21 @@ impl Sweep<'_> {
         self.boxes[object as usize].banks = banks;
         loop {
             let before = self.boxes[current as usize];
-            for slot in Slots::new(&before, self.strip_count) {
+            for slot in self.slots(&before) {
                 current = self.pop(slot, current);
             }
             if self.boxes[current as usize] == before {
                 break;
             }
         }
-        let slots = Slots::new(&self.boxes[current as usize], self.strip_count);
+        let slots = self.slots(&self.boxes[current as usize]);
         for slot in slots {
             self.stacks[slot as usize].push(current);
         }
+    }
+
+    const fn slots(&self, extent: &Extent) -> Slots {
+        Slots::new(extent.banks, extent.strips, self.strip_count)
     }
 
     /// Joins what is on top of `slot` and reaches `current`; returns the root.
@@ -163,7 +168,7 @@ impl Sweep<'_> {
 }
 
 /// The slots of a box, bank by bank.
-struct Slots {
+pub(super) struct Slots {
     banks: Interval,
     strips: u8,
     left: u8,
@@ -171,11 +176,11 @@ struct Slots {
 }
 
 impl Slots {
-    fn new(extent: &Extent, strip_count: u32) -> Self {
+    pub(super) const fn new(banks: Interval, strips: Strips, strip_count: u32) -> Self {
         Self {
-            banks: extent.banks,
-            strips: extent.strips,
-            left: extent.strips,
+            banks,
+            strips,
+            left: strips,
             strip_count,
         }
     }

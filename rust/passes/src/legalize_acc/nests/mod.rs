@@ -24,17 +24,19 @@
 //!
 //! Everything else is cleared before the nest.
 
-use pto_ir::{
-    AccFlags, AccessId, InstId, Interval, Matmul, NewPredicate, Op, Program, RegionKind, Target,
-    Turn,
-};
-use rustc_hash::{FxHashMap, FxHashSet};
+mod times;
+mod together;
 
-use super::chains::{Chains, Content, Demand};
-use super::clusters::window_banks;
-use super::geometry::{Geometry, NONE, Strips};
+use pto_ir::{
+    AccFlags, InstId, Interval, Matmul, NewPredicate, Op, Program, RegionKind, Target, Turn,
+};
+use rustc_hash::FxHashMap;
+
+use super::chains::{Chains, Demand};
+use super::clusters::{Slots, window_banks};
+use super::geometry::{Geometry, Strips};
 use super::problem::{BlockProblem, Blocks, END};
-use super::summary::Summarized;
+use times::Times;
 
 /// What one nest adds to the plan.
 #[derive(Debug, Default)]
@@ -224,54 +226,6 @@ impl<'p> Nests<'p> {
         }
     }
 
-    /// The candidates that can begin, in groups that one START begins: that of the first member, in
-    /// whose window the others lie. `candidates` begin at one position, by their heads.
-    fn groups<'c>(
-        &self,
-        problem: &BlockProblem,
-        blocks: &Blocks<'_>,
-        times: &Times<'_>,
-        candidates: &'c [Candidate],
-    ) -> Vec<Vec<&'c Candidate>> {
-        let mut groups: Vec<Vec<&Candidate>> = Vec::new();
-        let mut is_taken = vec![false; candidates.len()];
-        for (index, head) in candidates.iter().enumerate() {
-            if is_taken[index] {
-                continue;
-            }
-            let joins = |other: &Candidate| {
-                other.loops == head.loops
-                    && other.window.banks == head.window.banks
-                    && self.is_cleared_by(other, head)
-            };
-            let rest: Vec<usize> = (index + 1..candidates.len())
-                .filter(|&other| !is_taken[other] && joins(&candidates[other]))
-                .collect();
-            let group: Vec<&Candidate> = std::iter::once(head)
-                .chain(rest.iter().map(|&other| &candidates[other]))
-                .collect();
-            let outermost = problem.inst_at(self.program, head.pos);
-            let is_free = !times.is_live(head.window, head.pos)
-                && !self.is_disturbed(blocks, outermost, &group, head.window)
-                && self.stays_pending(blocks, &group);
-            if is_free {
-                rest.iter().for_each(|&other| is_taken[other] = true);
-                groups.push(group);
-            }
-        }
-        groups
-    }
-
-    /// Whether a START of `head` reaches all cells of `other` for certain, whatever its extent.
-    fn is_cleared_by(&self, other: &Candidate, head: &Candidate) -> bool {
-        let covered = self.geometry.shape(head.shape).partitions;
-        let mut classes = self.geometry.classes(other.shape).iter();
-        classes.all(|&class| {
-            let facts = self.geometry.class(class);
-            covered.covers(facts.slab) && head.window.banks.contains(facts.bank)
-        })
-    }
-
     /// The matmuls into `alloc` inside `holder`.
     fn members_inside(&self, holder: InstId, alloc: u32) -> Option<Vec<Member>> {
         let members = self.members.get(&alloc)?.iter().copied();
@@ -332,74 +286,6 @@ impl<'p> Nests<'p> {
 
     fn is_at_or_inside(&self, holder: InstId, outermost: InstId) -> bool {
         holder == outermost || self.is_inside(holder, outermost)
-    }
-
-    /// Whether anything inside `holder` but reads and matmuls of `group` touches the window.
-    fn is_disturbed(
-        &self,
-        blocks: &Blocks<'_>,
-        holder: InstId,
-        group: &[&Candidate],
-        window: Window,
-    ) -> bool {
-        let geometry = self.geometry;
-        let Some(summary) = blocks.summary(holder) else {
-            return true;
-        };
-        let disturbs = |used: &Summarized| {
-            let access = AccessId::new(used.access as usize);
-            let shape = geometry.shape_of(access);
-            let alloc = self.program.access(access).alloc.index() as u32;
-            match group.iter().any(|member| member.alloc == alloc) {
-                true => used.writes,
-                false => {
-                    shape != NONE && {
-                        let shape = geometry.shape(shape);
-                        let strips = geometry.strips_of(shape.quadrants);
-                        shape.banks.overlaps(window.banks) && strips & window.strips != 0
-                    }
-                }
-            }
-        };
-        !summary.calls.is_empty() || summary.uses.iter().any(disturbs)
-    }
-
-    /// Whether what the START of the first member leaves pending is there when the others begin. Another
-    /// matmul between them may have to ACCUMULATE, which takes it away.
-    fn stays_pending(&self, blocks: &Blocks<'_>, group: &[&Candidate]) -> bool {
-        let [head, .., last] = group else {
-            return true;
-        };
-        if !self.target.has_accumulate {
-            return true;
-        }
-        let program = self.program;
-        let body = &program.block(program.inst(head.head).block).insts;
-        let position = |id: InstId| body.iter().position(|&inst| inst == id);
-        let (Some(from), Some(to)) = (position(head.head), position(last.head)) else {
-            return true;
-        };
-        let slots = self.slots(head.window);
-        let takes_away = |&id: &InstId| match &program.inst(id).op {
-            Op::Matmul(matmul) => {
-                let alloc = program.access(matmul.dst).alloc.index() as u32;
-                let is_own = group.iter().any(|member| member.alloc == alloc);
-                let is_in_psum = self.geometry.shape_of(matmul.dst) != NONE;
-                is_in_psum && !is_own && self.slots(self.window(matmul)) & slots != 0
-            }
-            Op::Region { .. } => blocks
-                .summary(id)
-                .is_none_or(|summary| summary.slots & slots != 0),
-            _ => false,
-        };
-        !body[from..to].iter().any(takes_away)
-    }
-
-    fn slots(&self, window: Window) -> u64 {
-        let banks = window.banks.start..window.banks.end.min(self.target.banks);
-        banks.fold(0, |slots, bank| {
-            slots | self.geometry.slots(bank, window.strips)
-        })
     }
 
     /// START in the first iteration, once for all; STOP of each in the last, if nobody adds to it
@@ -468,119 +354,9 @@ struct Window {
     strips: Strips,
 }
 
-/// What lives where, as far as a block was looked through.
-struct Times<'g> {
-    geometry: &'g Geometry,
-    target: &'static Target,
-    /// Objects by their first position.
-    order: Vec<u32>,
-    /// How many of them began before the current position.
-    begun: usize,
-    /// By slot: the last position at which one of those is used.
-    last: Vec<u32>,
-    /// As before, by buffer.
-    last_of_alloc: FxHashMap<u32, u32>,
-    /// Objects that a nest begins without zeros.
-    sums: FxHashSet<u32>,
-}
-
-impl<'g> Times<'g> {
-    fn new(geometry: &'g Geometry, target: &'static Target, chains: &Chains) -> Self {
-        let is_root = |&object: &u32| chains.root(object) == object;
-        let mut order: Vec<u32> = (0..chains.objects.len() as u32).filter(is_root).collect();
-        order.sort_by_key(|&object| chains.objects[object as usize].first);
-        let slots = target.banks * geometry.strip_count();
-        Self {
-            geometry,
-            target,
-            order,
-            begun: 0,
-            last: vec![0; slots as usize],
-            last_of_alloc: FxHashMap::default(),
-            sums: FxHashSet::default(),
-        }
-    }
-
-    /// Looks at all objects that begin before `pos`, which only grows.
-    fn advance(&mut self, chains: &Chains, pos: u32) {
-        while let Some(&object) = self.order.get(self.begun) {
-            let object = &chains.objects[object as usize];
-            if object.first >= pos {
-                break;
-            }
-            self.begun += 1;
-            let window = Window {
-                banks: object.banks,
-                strips: object.strips,
-            };
-            for slot in self.slots(window) {
-                self.last[slot] = self.last[slot].max(object.last);
-            }
-            let last = self.last_of_alloc.entry(object.alloc).or_default();
-            *last = object.last.max(*last);
-        }
-    }
-
-    /// Whether something older lives in `window` at `pos`.
-    fn is_live(&self, window: Window, pos: u32) -> bool {
-        self.slots(window).any(|slot| self.last[slot] >= pos)
-    }
-
-    fn slots(&self, window: Window) -> impl Iterator<Item = usize> + use<> {
-        let count = self.geometry.strip_count();
-        let banks = window.banks.start..window.banks.end.min(self.target.banks);
-        banks.flat_map(move |bank| {
-            let strips = (0..count).filter(move |strip| window.strips >> strip & 1 == 1);
-            strips.map(move |strip| (bank * count + strip) as usize)
-        })
-    }
-
-    /// The objects of `alloc` that begin at `pos`.
-    fn beginning<'a>(
-        &'a self,
-        pos: u32,
-        alloc: u32,
-        chains: &'a Chains,
-    ) -> impl Iterator<Item = u32> + 'a {
-        let objects = self.order[self.begun..].iter().copied();
-        objects
-            .take_while(move |&object| chains.objects[object as usize].first == pos)
-            .filter(move |&object| chains.objects[object as usize].alloc == alloc)
-    }
-
-    /// Whether somebody adds after `pos` to what begins there.
-    fn is_continued(&self, pos: u32, alloc: u32, chains: &Chains) -> bool {
-        self.beginning(pos, alloc, chains)
-            .any(|object| chains.objects[object as usize].added_at > pos)
-    }
-
-    /// What begins at `pos` is no zeros.
-    fn mark_sums(&mut self, pos: u32, alloc: u32, chains: &mut Chains) {
-        let objects: Vec<u32> = self.beginning(pos, alloc, chains).collect();
-        for object in objects {
-            let facts = &mut chains.objects[object as usize];
-            if facts.content == Content::Zero {
-                facts.content = Content::Sum;
-            }
-            self.sums.insert(object);
-        }
-    }
-
-    /// Nor is it to the regions that come later, as long as nobody wrote data over it.
-    fn make_sums(&self, chains: &mut Chains) {
-        if self.sums.is_empty() {
-            return;
-        }
-        let mut around = std::mem::take(&mut chains.around);
-        let held = around
-            .iter_mut()
-            .flat_map(|around| around.before.iter_mut().chain(&mut around.after));
-        for held in held {
-            let is_sum = self.sums.contains(&chains.root(held.object));
-            if is_sum && held.content == Content::Zero {
-                held.content = Content::Sum;
-            }
-        }
-        chains.around = around;
+impl Window {
+    fn slots(self, geometry: &Geometry, target: &Target) -> Slots {
+        let banks = Interval::new(self.banks.start, self.banks.end.min(target.banks));
+        Slots::new(banks, self.strips, geometry.strip_count())
     }
 }
