@@ -9,6 +9,7 @@
 //! `pto:internal-legalize-acc`.
 
 mod cells;
+mod clocks;
 mod grid;
 mod lanes;
 mod passages;

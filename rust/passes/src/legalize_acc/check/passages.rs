@@ -12,7 +12,8 @@ use pto_ir::{
 };
 use smallvec::SmallVec;
 
-use super::lanes::{Pair, each};
+use super::clocks::each;
+use super::lanes::Pair;
 
 /// Who may be in a lane together without meeting: one tile of the PE array, or other engines (`None`).
 pub(super) type Hand = Option<Option<Tile>>;

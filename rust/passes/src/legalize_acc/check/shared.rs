@@ -2,7 +2,8 @@
 
 use pto_ir::{AccessId, Interval, Target};
 
-use super::lanes::{Lanes, each};
+use super::clocks::each;
+use super::lanes::Lanes;
 
 /// Partitions and bytes of one lane.
 type Part = (Interval, Vec<Interval>);
