@@ -30,7 +30,6 @@ mod together;
 use pto_ir::{
     AccFlags, InstId, Interval, Matmul, NewPredicate, Op, Program, RegionKind, Target, Turn,
 };
-use rustc_hash::FxHashMap;
 
 use super::chains::{Chains, Demand};
 use super::clusters::{Slots, window_banks};
@@ -59,8 +58,42 @@ pub(super) struct Nests<'p> {
     program: &'p Program,
     target: &'static Target,
     geometry: &'p Geometry,
-    /// By buffer: the matmuls into it that are not in the block of its allocation, in program order.
-    members: FxHashMap<u32, Vec<Member>>,
+    members: Members,
+}
+
+/// The matmuls that are not in the block of their buffer's allocation.
+#[derive(Default)]
+struct Members {
+    /// By buffer, then in program order.
+    list: Vec<(u32, Member)>,
+}
+
+impl Members {
+    fn of(program: &Program) -> Self {
+        let mut list = Vec::new();
+        if program.blocks().len() > 1 {
+            for (at, id) in program.walk().enumerate() {
+                let inst = program.inst(id);
+                if let Some(matmul) = inst.matmul() {
+                    let alloc = program.access(matmul.dst).alloc;
+                    if program.alloc(alloc).block != inst.block {
+                        list.push((alloc.index() as u32, Member { at, id }));
+                    }
+                }
+            }
+        }
+        // Buffers are mostly numbered as they are used.
+        list.sort_by_key(|&(alloc, _)| alloc);
+        Self { list }
+    }
+
+    /// Those into `alloc`.
+    fn to(&self, alloc: u32) -> impl Iterator<Item = Member> + Clone + '_ {
+        let first = self.list.partition_point(|&(other, _)| other < alloc);
+        let all = self.list[first..].iter();
+        all.take_while(move |&&(other, _)| other == alloc)
+            .map(|&(_, member)| member)
+    }
 }
 
 impl<'p> Nests<'p> {
@@ -69,40 +102,22 @@ impl<'p> Nests<'p> {
         target: &'static Target,
         geometry: &'p Geometry,
     ) -> Self {
-        let mut members: FxHashMap<u32, Vec<Member>> = FxHashMap::default();
-        if program.blocks().len() > 1 {
-            for (at, id) in program.walk().enumerate() {
-                if let Some(matmul) = program.inst(id).matmul() {
-                    let alloc = program.access(matmul.dst).alloc;
-                    if program.alloc(alloc).block != program.inst(id).block {
-                        let member = Member { at, id };
-                        members
-                            .entry(alloc.index() as u32)
-                            .or_default()
-                            .push(member);
-                    }
-                }
-            }
-        }
         Self {
             program,
             target,
             geometry,
-            members,
+            members: Members::of(program),
         }
     }
 
     /// Whether somebody else wrote flags for all matmuls into `alloc`: then nothing is cleared for them.
     pub(super) fn is_explicit(&self, alloc: u32) -> bool {
-        let has_flags = |member: &Member| {
+        let has_flags = |member: Member| {
             let matmul = self.program.inst(member.id).matmul();
             matmul.is_some_and(|m| m.flags.is_some() || m.is_predicated())
         };
-        !self.program.provisional
-            && self
-                .members
-                .get(&alloc)
-                .is_some_and(|members| members.iter().all(has_flags))
+        let mut members = self.members.to(alloc).peekable();
+        !self.program.provisional && members.peek().is_some() && members.all(has_flags)
     }
 
     /// Takes the cells that a predicated START overwrites out of the demands of a block. With
@@ -166,7 +181,7 @@ impl<'p> Nests<'p> {
         let program = self.program;
         let Demand { pos, alloc, .. } = chunk[0];
         let outermost = problem.inst_at(program, pos);
-        let members = self.members_inside(outermost, alloc)?;
+        let members = self.members_inside(outermost, alloc);
         let (Member { at, id: head }, Member { id: last, .. }) =
             (*members.first()?, *members.last()?);
         let block = program.inst(head).block;
@@ -227,13 +242,11 @@ impl<'p> Nests<'p> {
     }
 
     /// The matmuls into `alloc` inside `holder`.
-    fn members_inside(&self, holder: InstId, alloc: u32) -> Option<Vec<Member>> {
-        let members = self.members.get(&alloc)?.iter().copied();
-        Some(
-            members
-                .filter(|member| self.is_inside(member.id, holder))
-                .collect(),
-        )
+    fn members_inside(&self, holder: InstId, alloc: u32) -> Vec<Member> {
+        let members = self.members.to(alloc);
+        members
+            .filter(|member| self.is_inside(member.id, holder))
+            .collect()
     }
 
     fn is_inside(&self, id: InstId, holder: InstId) -> bool {
