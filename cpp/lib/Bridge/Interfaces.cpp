@@ -35,10 +35,31 @@ bool ptoCallGetPsumBanks(MlirOperation call, uint32_t *mask) {
   return true;
 }
 
+/// The number that an affine map of constants gives: what unrolling makes of
+/// bounds.
+static std::optional<int64_t> foldApply(affine::AffineApplyOp apply) {
+  SmallVector<Attribute> operands;
+  Builder builder(apply.getContext());
+  for (Value operand : apply.getMapOperands()) {
+    std::optional<int64_t> number = getConstantIntValue(operand);
+    if (!number)
+      return std::nullopt;
+    operands.push_back(builder.getIndexAttr(*number));
+  }
+  SmallVector<Attribute> results;
+  if (failed(apply.getAffineMap().constantFold(operands, results)))
+    return std::nullopt;
+  auto number = dyn_cast<IntegerAttr>(results.front());
+  return number ? number.getValue().trySExtValue() : std::nullopt;
+}
+
 /// The constant that `bound` is. What is most often one is asked directly:
 /// upstream's matcher tries the folders of its operation.
 static std::optional<int64_t> getConstant(OpFoldResult bound) {
   auto value = dyn_cast<Value>(bound);
+  if (auto apply =
+          value ? value.getDefiningOp<affine::AffineApplyOp>() : nullptr)
+    return foldApply(apply);
   if (auto constant =
           value ? value.getDefiningOp<arith::ConstantOp>() : nullptr)
     if (auto number = dyn_cast<IntegerAttr>(constant.getValue()))

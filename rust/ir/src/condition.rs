@@ -141,6 +141,9 @@ pub struct Bounds {
     /// The innermost operation around the loop that makes one of its bounds anew each time it, or a
     /// region of it, runs; `None` where all bounds are there when the function begins.
     pub vary_in: Option<InstId>,
+    /// The first loop with the same lower and upper bound, itself where there is none before it: of
+    /// these all run or none does, as often as `vary_in` makes the bounds anew.
+    pub like: InstId,
     /// Whether code in the body can tell the first iteration.
     pub tells_first: bool,
     /// Whether code in the body can tell the last iteration.

@@ -377,6 +377,11 @@ impl Program {
         known.ok().map(|index| self.bounds[index].1)
     }
 
+    /// The first loop that has the bounds of `holder`: of these all run or none does.
+    pub fn like(&self, holder: InstId) -> InstId {
+        self.bounds(holder).map_or(holder, |bounds| bounds.like)
+    }
+
     /// When the first region of the branch `holder` runs; else its second one does, if it has one.
     pub fn branch(&self, holder: InstId) -> Option<&Condition> {
         let known = self.branches.binary_search_by_key(&holder, |&(id, _)| id);

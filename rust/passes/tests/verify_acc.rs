@@ -279,6 +279,59 @@ fn loops_branches_and_jumps() {
 }
 
 #[test]
+fn loops_with_equal_bounds_run_together() {
+    for (text, expected) in [
+        // The second loop is never the first that runs.
+        (
+            "for like 0 { mma a acc<none> start_if(first 0) }; for like 0 { mma a acc<none> }; read a",
+            &["pto:maybe-undefined"][..],
+        ),
+        (
+            "for { mma a acc<none> start_if(first 0) }; for { mma a acc<none> }; read a",
+            &["pto:accumulate-undefined", "pto:maybe-undefined"],
+        ),
+        // Unrolled around a nest.
+        (
+            "for 2 { for like 0 { for 2 { mma a acc<none> start_if(first 0,1,2) } } }
+             for 2 { for like 0 { mma a acc<none> } }; read a",
+            &["pto:maybe-undefined"],
+        ),
+        // It is known inside a loop that others with its bounds run.
+        (
+            "for like 0 { alloc c bank 1 u0..4; for like 0 { mma c acc<none> start_if(first 0) }; read c }",
+            &[],
+        ),
+        // Other bounds.
+        (
+            "for like 0 { mma a acc<none> start_if(first 0) }; for like 1 { mma a acc<none> }
+             for like 0 { read a }; for like 1 { read a }",
+            &["pto:accumulate-undefined"],
+        ),
+        // Bounds that are made anew in each iteration: known in one, not from one to the next.
+        (
+            "for { alloc c bank 1 u0..4; for varying like 0 { mma c acc<none> start_if(first 0) }
+                   for varying like 0 { mma c acc<stop>; read c } }",
+            &[],
+        ),
+        (
+            "for { alloc c bank 1 u0..4; for varying like 0 { mma c acc<stop> start_if(first 0) }; read c }",
+            &["pto:maybe-undefined"],
+        ),
+        (
+            "memset a; for { for varying like 0 { mm b acc<start|stop> }
+                   for varying like 0 { mma a acc<none> } }; read a",
+            &["pto:start-clobbers"],
+        ),
+    ] {
+        let diags = check("trn2", &format!("{BANK}{text}"));
+        let (mut found, expected) = (tags(&diags), expected);
+        found.sort_unstable();
+        found.dedup();
+        assert_eq!(found, expected, "{text}\n{diags:#?}");
+    }
+}
+
+#[test]
 fn buffers_in_one_place() {
     let place = "alloc a bank 0 u0..4; alloc b bank 0 u0..4\n";
     for (text, expected) in [

@@ -30,7 +30,7 @@
 //! * Regions: `for`, `for N`, `if`, `while`, `switch`, `region`, then one `{ .. }` a region (`-` is a
 //!   region without blocks; `else` and `do` may stand between them). In a region `^name:` begins a
 //!   block and `goto name, name` gives its successors. The bounds of a `for varying` depend on the
-//!   operation around it.
+//!   operation around it; loops `for like 3` have the same lower and upper bound.
 //! * Conditions: `start_if(first 0,1)` holds where the two innermost loops around are in their first
 //!   iteration; also `stop_if(last 0)`, `if(not first 0)`, `(true)`. Without one nothing is known.
 
@@ -73,11 +73,11 @@ mod tests {
         alloc s sbuf unplaced p0..128 b0..64
         first = mm a tile(128,32)@(0,64) acc<start|stop> region 2
         second = mma a q0..2 u0..2 start_if stop_if acc<none> after(first)
-        for { for varying { mma a acc<none> start_if(first 0,1) inserted stop_if(last 0) }; if(not first 0) { read a } }
+        for like 7 { for varying { mma a acc<none> start_if(first 0,1) inserted stop_if(last 0) }; if(not first 0) { read a } }
         mma a start_if(true) acc<none>
         data a b0..4+64..128 engine(dma) after(inserted first, second)
         memset a inserted
-        for 4 { mma a cg1..2; if { read a } else { } }
+        for 4 { mma a cg1..2; if { read a } else { } }; for like 7 { read a }
         while { read b } do { ^head: goto head, tail; ^tail: mm b }
         if { memset b } -
         do read a, data b engine(scalar)

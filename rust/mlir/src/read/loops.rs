@@ -26,6 +26,8 @@ pub(super) struct Loops {
     holders: FxHashMap<Key, InstId>,
     /// By induction variable: the loop.
     by_variable: FxHashMap<Key, Loop>,
+    /// By lower bound, upper bound and whether they are unsigned: the first loop that has them.
+    by_bounds: FxHashMap<(End, End, bool), InstId>,
 }
 
 /// A loop with one induction variable.
@@ -63,10 +65,16 @@ impl Reader {
             .max();
         let is_known = |bound: &PtoBound| bound.is_constant || !bound.value.ptr.is_null();
         let is_index_known = is_known(&facts.upper) && is_known(&facts.step);
+        let like = match trips {
+            // How often it runs is known already.
+            Some(_) => holder,
+            None => self.first_like(op, holder, &facts),
+        };
         self.builder.set_bounds(
             holder,
             Bounds {
                 vary_in,
+                like,
                 tells_first: is_known(&facts.lower),
                 tells_last: is_index_known,
             },
@@ -80,6 +88,19 @@ impl Reader {
                 trips,
             },
         );
+    }
+
+    /// The first loop with the bounds of `op`, which is `holder`.
+    fn first_like(&mut self, op: Op, holder: InstId, facts: &PtoLoop) -> InstId {
+        let ends = [facts.lower, facts.upper].map(|bound| End::of(op, &bound));
+        match ends {
+            // Among jumps a value may be made anew while the region around it runs once.
+            [Some(lower), Some(upper)] if self.blocks.is_empty() => {
+                let key = (lower, upper, facts.is_unsigned);
+                *self.loops.by_bounds.entry(key).or_insert(holder)
+            }
+            _ => holder,
+        }
     }
 
     /// The innermost operation of this function whose region makes `value` anew. What is computed
@@ -214,6 +235,31 @@ impl Reader {
         let known = self.loops.by_variable.get(&add.operand(0).key())?;
         let is_next = is_bound(add.operand(1), &known.facts.step);
         (is_next && is_bound(bound, &known.facts.upper)).then_some(known)
+    }
+}
+
+/// A bound of a loop as a number plus, perhaps, the value with a key: of equal ones the values are equal.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+struct End {
+    base: Option<Key>,
+    offset: i64,
+}
+
+impl End {
+    /// That of a bound of `op`; `None` where nothing is known of it.
+    fn of(op: Op, bound: &PtoBound) -> Option<Self> {
+        if bound.is_constant {
+            let offset = bound.constant;
+            return Some(Self { base: None, offset });
+        }
+        let value = op
+            .operands()
+            .find(|value| value.raw().ptr == bound.value.ptr)?;
+        let sum = Sum::of(value);
+        Some(Self {
+            base: sum.base.map(|base| base.key()),
+            offset: sum.offset,
+        })
     }
 }
 

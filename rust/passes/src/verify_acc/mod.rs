@@ -30,7 +30,8 @@
 //! 3. `check`: walk it, `step` by step. For each strip and byte segment `memory` keeps the set of `worlds` its
 //!    cells may be in: what the reference says, what PSUM holds in relation to it, pending or not, on
 //!    each machine. An instruction maps sets to sets; where paths meet, sets are united, until
-//!    nothing changes. In straight-line code that is one pass.
+//!    nothing changes. In straight-line code that is one pass. Where something is found and several loops
+//!    have equal bounds, the walk is done again on a larger graph that knows that they run together.
 //! 4. `findings`: the faults met on the way, one a kind and instruction, each with both sites.
 //!
 //! # Invariants
@@ -173,9 +174,59 @@ pub fn verify(program: &Program, target: &Target, options: &Options) -> Vec<Diag
         return survey.blockers;
     }
     let graph = flow::Graph::new(program, survey.has_flow);
+    let diags = check_on(&graph, program, target, options, &survey);
+    // What is wrong on some path may be so on none that loops with equal bounds allow.
+    let refined = match diags.is_empty() {
+        true => None,
+        false => flow::Graph::refined(program),
+    };
+    match refined {
+        Some(graph) => {
+            let left = check_on(&graph, program, target, options, &survey);
+            those_left(&diags, left)
+        }
+        None => diags,
+    }
+}
+
+/// The findings on the refined graph, `left` of those of the first look. A cell that is fresh if a loop
+/// does not run is one that nobody wrote where it is known not to: that stays the warning it was.
+fn those_left(first: &[Diag], left: Vec<Diag>) -> Vec<Diag> {
+    let known_warning = |diag: &Diag| {
+        let at_site: Vec<&Diag> = first.iter().filter(|old| old.site == diag.site).collect();
+        let are_warnings = at_site.iter().all(|old| old.severity == Severity::Warning);
+        let is_fresh = |old: &&&Diag| old.tag == "pto:maybe-undefined";
+        at_site
+            .iter()
+            .find(is_fresh)
+            .filter(|_| are_warnings)
+            .copied()
+    };
+    let mut result: Vec<Diag> = Vec::new();
+    for diag in left {
+        let diag = match diag.severity {
+            Severity::Error => known_warning(&diag).cloned().unwrap_or(diag),
+            _ => diag,
+        };
+        let is_same = |old: &Diag| (old.tag, old.site) == (diag.tag, diag.site);
+        if !result.iter().any(is_same) {
+            result.push(diag);
+        }
+    }
+    result
+}
+
+/// The diagnostics on all machines, along the paths of `graph`.
+fn check_on(
+    graph: &flow::Graph,
+    program: &Program,
+    target: &Target,
+    options: &Options,
+    survey: &Survey,
+) -> Vec<Diag> {
     let mut diags: Vec<Diag> = Vec::new();
     for machines in options.machines() {
-        for diag in Check::new(program, target, &survey, &graph, machines).run(options.limit) {
+        for diag in Check::new(program, target, survey, graph, machines).run(options.limit) {
             if !diags
                 .iter()
                 .any(|known| (known.tag, known.site) == (diag.tag, diag.site))

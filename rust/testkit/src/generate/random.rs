@@ -126,8 +126,9 @@ fn draw_region(source: &mut impl Source, depth: &mut u32) -> Step {
     }
     *depth += 1;
     if source.percent(25) {
-        return match source.below(3) {
+        return match source.below(4) {
             0 => Step::OpenVarying,
+            3 => Step::OpenLike,
             1 => Step::OpenFirst { negated: false },
             _ => Step::OpenFirst { negated: true },
         };

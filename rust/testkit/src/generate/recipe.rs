@@ -75,6 +75,8 @@ pub enum Step {
     Open(RegionKind),
     /// The beginning of a loop whose bounds vary with what is around it.
     OpenVarying,
+    /// The beginning of a loop with the bounds of all others of this sort.
+    OpenLike,
     /// The beginning of a branch on the first iteration of the innermost loop, or on all others.
     OpenFirst {
         /// On all others.
@@ -126,6 +128,8 @@ struct Build<'a> {
     insts: Vec<InstId>,
     /// By open region: the holder, the block after it, and what was written before it.
     open: Vec<(InstId, BlockId, Written, Option<Written>)>,
+    /// The first loop with the bounds of [`Step::OpenLike`].
+    like: Option<InstId>,
 }
 
 impl Recipe {
@@ -169,6 +173,7 @@ impl Recipe {
             written,
             insts: Vec::new(),
             open: Vec::new(),
+            like: None,
         };
         build.run();
         build.builder.finish()
@@ -189,6 +194,7 @@ impl Build<'_> {
                 }
                 Step::Open(kind) => self.open(*kind, false),
                 Step::OpenVarying => self.open(RegionKind::For { trips: None }, true),
+                Step::OpenLike => self.open_like(),
                 Step::OpenFirst { negated } => self.open_first(*negated),
                 Step::Next => self.next(),
                 Step::Close => self.close(),
@@ -309,20 +315,36 @@ impl Build<'_> {
     }
 
     fn open(&mut self, kind: RegionKind, varies: bool) {
+        let around = self.builder.program().holder(self.builder.block());
+        let holder = self.open_region(kind);
+        if matches!(kind, RegionKind::For { .. }) {
+            self.set_bounds(holder, around.filter(|_| varies), holder);
+        }
+    }
+
+    fn open_like(&mut self) {
+        let holder = self.open_region(RegionKind::For { trips: None });
+        let like = *self.like.get_or_insert(holder);
+        self.set_bounds(holder, None, like);
+    }
+
+    fn set_bounds(&mut self, holder: InstId, vary_in: Option<InstId>, like: InstId) {
+        let (tells_first, tells_last) = (true, true);
+        let bounds = Bounds {
+            vary_in,
+            like,
+            tells_first,
+            tells_last,
+        };
+        self.builder.set_bounds(holder, bounds);
+    }
+
+    fn open_region(&mut self, kind: RegionKind) -> InstId {
         let after = self.builder.block();
         let (holder, _) = self.builder.push_region(kind, 0);
-        if matches!(kind, RegionKind::For { .. }) {
-            self.builder.set_bounds(
-                holder,
-                Bounds {
-                    vary_in: self.builder.program().holder(after).filter(|_| varies),
-                    tells_first: true,
-                    tells_last: true,
-                },
-            );
-        }
         self.open.push((holder, after, self.written.clone(), None));
         self.enter(holder);
+        holder
     }
 
     fn open_first(&mut self, negated: bool) {

@@ -1,5 +1,7 @@
 //! One way through a function, as a straight line.
 
+use std::collections::BTreeMap;
+
 use pto_ir::{BlockId, Condition, InstId, Op, Predicate, Program, RegionId, RegionKind, Turn};
 
 /// One execution of one instruction.
@@ -61,7 +63,9 @@ pub fn trace(program: &Program, chooser: &mut Chooser, fuel: usize) -> Option<Ve
         occurrences: vec![0; program.insts().len()],
         steps: Vec::new(),
         turns: Vec::new(),
+        runs: vec![None; program.insts().len()],
         trips: vec![None; program.insts().len()],
+        made_in: bounds_made_in(program),
     };
     if program.body().is_some() {
         tracer.region(RegionId::new(0))?;
@@ -77,12 +81,27 @@ struct Tracer<'a> {
     steps: Vec<Step>,
     /// The loops that are running, each with its iteration and the number of its iterations.
     turns: Vec<(InstId, u64, u64)>,
-    /// By loop whose bounds never vary: how often it runs.
+    /// By the first loop with these bounds: whether such loops run.
+    runs: Vec<Option<bool>>,
+    /// By loop: how often it runs if it does.
     trips: Vec<Option<u64>>,
+    /// By operation: the loops whose bounds it makes anew.
+    made_in: BTreeMap<InstId, Vec<InstId>>,
+}
+
+fn bounds_made_in(program: &Program) -> BTreeMap<InstId, Vec<InstId>> {
+    let mut made_in: BTreeMap<InstId, Vec<InstId>> = BTreeMap::new();
+    for id in program.walk() {
+        if let Some(maker) = program.bounds(id).and_then(|bounds| bounds.vary_in) {
+            made_in.entry(maker).or_default().push(id);
+        }
+    }
+    made_in
 }
 
 impl Tracer<'_> {
     fn region(&mut self, region: RegionId) -> Option<()> {
+        self.forget_bounds(self.program.region(region).holder);
         let mut next = self.program.region(region).blocks.first().copied();
         while let Some(block) = next {
             next = self.block(block)?;
@@ -138,19 +157,31 @@ impl Tracer<'_> {
         })
     }
 
-    /// Loops whose bounds do not vary run equally often every time.
+    /// As long as its bounds are not made anew a loop runs equally often every time; and of loops with
+    /// the same bounds all run or none does.
     fn trips(&mut self, holder: InstId) -> u64 {
-        let is_fixed = self
-            .program
-            .bounds(holder)
-            .is_some_and(|bounds| bounds.vary_in.is_none());
-        if !is_fixed {
+        let Some(bounds) = self.program.bounds(holder) else {
             return self.chooser.trips();
+        };
+        let chooser = &mut *self.chooser;
+        let first = chooser.trips();
+        let runs = *self.runs[bounds.like.index()].get_or_insert(first > 0);
+        let trips = *self.trips[holder.index()].get_or_insert(first.max(1));
+        if runs { trips } else { 0 }
+    }
+
+    /// The values that a region of `holder` makes are no longer those of the time before.
+    fn forget_bounds(&mut self, holder: Option<InstId>) {
+        for id in holder
+            .and_then(|h| self.made_in.get(&h))
+            .into_iter()
+            .flatten()
+        {
+            self.trips[id.index()] = None;
+            if let Some(bounds) = self.program.bounds(*id) {
+                self.runs[bounds.like.index()] = None;
+            }
         }
-        if self.trips[holder.index()].is_none() {
-            self.trips[holder.index()] = Some(self.chooser.trips());
-        }
-        self.trips[holder.index()].unwrap_or(0)
     }
 
     fn coin(&mut self) -> bool {

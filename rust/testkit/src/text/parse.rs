@@ -42,6 +42,7 @@ pub fn parse(text: &str) -> Result<Program, TextError> {
         argument_count: 0,
         allocs: HashMap::new(),
         insts: HashMap::new(),
+        bounds: HashMap::new(),
         frames: vec![Frame::default()],
         declared: None,
     };
@@ -72,6 +73,8 @@ pub(super) struct Parser<'a> {
     pub(super) argument_count: u32,
     pub(super) allocs: HashMap<&'a str, AllocId>,
     pub(super) insts: HashMap<&'a str, InstId>,
+    /// By number: the first loop with these bounds.
+    bounds: HashMap<u32, InstId>,
     frames: Vec<Frame<'a>>,
     declared: Option<&'a str>,
 }
@@ -206,6 +209,10 @@ impl<'a> Parser<'a> {
 
     fn begin_regions(&mut self, word: &str) -> Parsed<()> {
         let varies = word == "for" && self.takes_word("varying");
+        let shared: Option<u32> = match word == "for" && self.takes_word("like") {
+            true => Some(self.number()?),
+            false => None,
+        };
         let condition = match word {
             "if" => self.condition()?,
             _ => Condition::Unknown,
@@ -231,6 +238,7 @@ impl<'a> Parser<'a> {
                 holder,
                 Bounds {
                     vary_in: around.filter(|_| varies),
+                    like: shared.map_or(holder, |id| *self.bounds.entry(id).or_insert(holder)),
                     tells_first: true,
                     tells_last: true,
                 },

@@ -14,6 +14,7 @@ pub fn print(program: &Program) -> String {
     let mut printer = Printer {
         program,
         named: named_instructions(program),
+        shared: shared_bounds(program),
         text: String::new(),
         depth: 0,
     };
@@ -31,6 +32,19 @@ fn named_instructions(program: &Program) -> BTreeMap<InstId, usize> {
     numbers.filter(|(inst, _)| named.contains(inst)).collect()
 }
 
+/// The first of several loops with the same bounds, with their numbers.
+fn shared_bounds(program: &Program) -> BTreeMap<InstId, usize> {
+    let loops = program
+        .walk()
+        .filter_map(|id| Some((id, program.bounds(id)?.like)));
+    let mut shared = BTreeMap::new();
+    for (_, like) in loops.filter(|(id, like)| id != like) {
+        let next = shared.len();
+        shared.entry(like).or_insert(next);
+    }
+    shared
+}
+
 /// What is left to print, last first: nesting may be deeper than the machine stack allows.
 enum Work {
     Inst(InstId),
@@ -43,6 +57,8 @@ enum Work {
 struct Printer<'a> {
     program: &'a Program,
     named: BTreeMap<InstId, usize>,
+    /// The first of several loops with the same bounds, with a number.
+    shared: BTreeMap<InstId, usize>,
     text: String,
     depth: usize,
 }
@@ -161,11 +177,11 @@ impl Printer<'_> {
     }
 
     fn region_holder(&self, id: InstId, kind: RegionKind) -> String {
-        let varies = self.program.bounds(id).is_some_and(|b| b.vary_in.is_some());
         match kind {
-            RegionKind::For { trips: Some(trips) } => format!("for {trips}"),
-            RegionKind::For { trips: None } if varies => "for varying".to_owned(),
-            RegionKind::For { trips: None } => "for".to_owned(),
+            RegionKind::For { trips } => {
+                let trips = trips.map_or_else(String::new, |trips| format!(" {trips}"));
+                format!("for{}{trips}", self.bounds(id))
+            }
             RegionKind::If => {
                 let condition = self.program.branch(id);
                 format!(
@@ -176,6 +192,18 @@ impl Printer<'_> {
             RegionKind::While => "while".to_owned(),
             RegionKind::IndexSwitch => "switch".to_owned(),
             RegionKind::Other => "region".to_owned(),
+        }
+    }
+
+    /// What is known of the bounds of the loop `id`, where there is more to say than their number.
+    fn bounds(&self, id: InstId) -> String {
+        let Some(bounds) = self.program.bounds(id) else {
+            return String::new();
+        };
+        let varies = bounds.vary_in.map_or("", |_| " varying");
+        match self.shared.get(&bounds.like) {
+            Some(number) => format!("{varies} like {number}"),
+            None => varies.to_owned(),
         }
     }
 

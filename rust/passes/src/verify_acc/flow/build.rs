@@ -1,10 +1,12 @@
 //! Making the graph: nodes for the blocks in every copy, then the edges between them.
 
 use std::collections::BTreeSet;
+use std::ops::Range;
 
 use pto_ir::{BlockId, InstId, Op, Program, RegionId, RegionKind};
 use rustc_hash::FxHashMap;
 
+use super::forks::{Forks, shared_bounds};
 use super::{Copy, Edge, Fact, Graph, Node};
 
 /// More choices of inner loops than this are not made.
@@ -13,7 +15,7 @@ const MAX_CHOICES: usize = 16;
 /// The nodes in an order in which only edges of loops lead back; those that nothing leads to are left out.
 /// Among nodes that neither comes first of, the order of the program stays: loop bodies before what
 /// follows the loop.
-fn in_reverse_postorder(nodes: Vec<Node>) -> Vec<Node> {
+fn reverse_postorder(nodes: &[Node]) -> Vec<usize> {
     let mut finished: Vec<usize> = Vec::with_capacity(nodes.len());
     let mut is_seen = vec![false; nodes.len()];
     // Each node with the targets left to follow, the last in program order first.
@@ -41,7 +43,21 @@ fn in_reverse_postorder(nodes: Vec<Node>) -> Vec<Node> {
         }
     }
     finished.reverse();
-    renumbered(nodes, &finished)
+    finished
+}
+
+/// Those that something leads to in the order of the program, in which the variants of one piece of it are
+/// neighbours: so a value is needed along a stretch of nodes, whatever the variant. Without jumps only edges
+/// of loops lead back there too.
+fn program_order(nodes: &[Node]) -> Vec<usize> {
+    let mut first: FxHashMap<(BlockId, usize), usize> = FxHashMap::default();
+    for (index, node) in nodes.iter().enumerate() {
+        first.entry((node.block, node.stretch)).or_insert(index);
+    }
+    let mut order = reverse_postorder(nodes);
+    order
+        .sort_unstable_by_key(|&index| (first[&(nodes[index].block, nodes[index].stretch)], index));
+    order
 }
 
 /// Those of `nodes` that `order` lists, in that order.
@@ -85,6 +101,13 @@ pub(super) struct Builder<'a> {
     inside: FxHashMap<InstId, Vec<InstId>>,
     graph: Graph,
     limit: usize,
+    /// The first loops of which others have the bounds.
+    shared: BTreeSet<InstId>,
+    forks: Forks,
+    /// By region and copy where it stands in several variants: the copies of those.
+    variants: FxHashMap<(RegionId, u32), Vec<u32>>,
+    /// The nodes from which control goes to one of them.
+    branches: Vec<(usize, RegionId, Vec<u32>)>,
     /// By block and copy: its first and its last node.
     ends: FxHashMap<(BlockId, u32), (usize, usize)>,
     /// The last node of each block, with the block.
@@ -107,6 +130,8 @@ struct Link {
 /// What is left to number, last first.
 enum Work {
     Block(BlockId, u32),
+    /// The node from which control goes to one of the variants of a region.
+    Fork(RegionId, u32),
     /// The rest of a block after an operation with regions: where it begins, and the node before
     /// the operation with the copies of its body.
     Rest {
@@ -117,16 +142,17 @@ enum Work {
 }
 
 impl Builder<'_> {
-    /// The graph in which the loops `tracked` have two bodies; `None` where it has more than `limit`
-    /// nodes.
+    /// The graph in which the loops `tracked` have two bodies, and regions the variants of `forks`; `None`
+    /// where it has more than `limit` nodes.
     pub(super) fn build(
         program: &Program,
         tracked: BTreeSet<InstId>,
+        forks: Forks,
         limit: usize,
     ) -> Option<Graph> {
         let nothing = Copy {
             outer: 0,
-            holder: InstId::new(0),
+            of: InstId::new(0),
             fact: Fact::Runs(true),
         };
         let mut builder = Builder {
@@ -139,6 +165,10 @@ impl Builder<'_> {
             inside: inner_loops(program, &tracked),
             tracked,
             limit,
+            shared: shared_bounds(program),
+            forks,
+            variants: FxHashMap::default(),
+            branches: Vec::new(),
             ends: FxHashMap::default(),
             jumps: Vec::new(),
             links: Vec::new(),
@@ -146,15 +176,18 @@ impl Builder<'_> {
         builder.number_nodes()?;
         builder.connect();
         let mut graph = builder.graph;
-        graph.nodes = in_reverse_postorder(graph.nodes);
+        let order = match builder.forks.is_empty() {
+            true => reverse_postorder(&graph.nodes),
+            false => program_order(&graph.nodes),
+        };
+        graph.nodes = renumbered(graph.nodes, &order);
         Some(graph)
     }
 
     fn number_nodes(&mut self) -> Option<()> {
         let mut work = Vec::new();
-        if let Some(body) = self.program.body() {
-            let blocks = body.blocks.iter().rev();
-            work.extend(blocks.map(|&block| Work::Block(block, 0)));
+        if self.program.body().is_some() {
+            self.push_region(RegionId::new(0), 0, &mut work);
         }
         while let Some(item) = work.pop() {
             if self.graph.nodes.len() >= self.limit {
@@ -166,6 +199,7 @@ impl Builder<'_> {
                     let end = self.ends.entry((block, copy)).or_insert((node, node));
                     end.0 = node;
                 }
+                Work::Fork(region, copy) => self.fork(region, copy),
                 Work::Rest {
                     first,
                     before,
@@ -207,16 +241,7 @@ impl Builder<'_> {
         let end = (first..insts.len())
             .find(holds_regions)
             .unwrap_or(insts.len());
-        let node = self.graph.nodes.len();
-        self.graph.nodes.push(Node {
-            block,
-            first,
-            end,
-            stretch,
-            edges: Vec::new(),
-            is_exit: false,
-            copy,
-        });
+        let node = self.add_node(block, first..end, stretch, copy);
         if let Some(&holder) = insts.get(end)
             && let Op::Region { regions, .. } = &program.inst(holder).op
         {
@@ -229,11 +254,9 @@ impl Builder<'_> {
                 bodies,
             });
             for &copy in copies.iter().rev() {
-                let blocks = regions
-                    .iter()
-                    .flat_map(|&region| &program.region(region).blocks);
-                let inner: Vec<Work> = blocks.map(|&block| Work::Block(block, copy)).collect();
-                work.extend(inner.into_iter().rev());
+                for &region in regions.iter().rev() {
+                    self.push_region(region, copy, work);
+                }
             }
         } else {
             self.jumps.push((node, block));
@@ -243,12 +266,83 @@ impl Builder<'_> {
         node
     }
 
+    fn add_node(
+        &mut self,
+        block: BlockId,
+        range: Range<usize>,
+        stretch: usize,
+        copy: u32,
+    ) -> usize {
+        self.graph.nodes.push(Node {
+            block,
+            first: range.start,
+            end: range.end,
+            stretch,
+            edges: Vec::new(),
+            is_exit: false,
+            copy,
+        });
+        self.graph.nodes.len() - 1
+    }
+
+    /// Leaves the blocks of `region` to be numbered, in every variant.
+    fn push_region(&mut self, region: RegionId, copy: u32, work: &mut Vec<Work>) {
+        let blocks = &self.program.region(region).blocks;
+        let variants = self.forked(region, copy);
+        for &variant in variants.iter().rev() {
+            work.extend(
+                blocks
+                    .iter()
+                    .rev()
+                    .map(|&block| Work::Block(block, variant)),
+            );
+        }
+        if variants.len() > 1 {
+            work.push(Work::Fork(region, copy));
+            self.variants.insert((region, copy), variants);
+        }
+    }
+
+    /// The node that comes before the variants of `region`. It is empty.
+    fn fork(&mut self, region: RegionId, copy: u32) {
+        if let (Some(variants), Some(&entry)) = (
+            self.variants.get(&(region, copy)).cloned(),
+            self.program.region(region).blocks.first(),
+        ) {
+            let node = self.add_node(entry, 0..0, 0, copy);
+            self.ends.insert((entry, copy), (node, node));
+            self.branches.push((node, region, variants));
+        }
+    }
+
+    /// The copies of `region`: where it makes the bounds of several loops, one for each choice of those
+    /// that run.
+    fn forked(&mut self, region: RegionId, copy: u32) -> Vec<u32> {
+        let holder = self.program.region(region).holder;
+        let mut variants = vec![copy];
+        for like in self.forks.get(&holder).cloned().unwrap_or_default() {
+            if self.graph.runs(copy, like).is_none() {
+                let known = variants.into_iter();
+                variants = known
+                    .flat_map(|known| {
+                        [true, false].map(|runs| self.graph.copy(known, like, Fact::Runs(runs)))
+                    })
+                    .collect();
+            }
+        }
+        variants
+    }
+
     /// The copies of the body of `holder` in its first and its other iterations, for every choice of
     /// inner loops that run. None where it does not run itself.
     fn bodies(&mut self, holder: InstId, outer: u32) -> Vec<[u32; 2]> {
-        if self.graph.runs(outer, holder) == Some(false) {
-            return Vec::new();
-        }
+        let like = self.program.like(holder);
+        let outer = match self.graph.runs(outer, like) {
+            Some(false) => return Vec::new(),
+            // It runs, and so do those inside that have its bounds.
+            None if self.shared.contains(&like) => self.graph.copy(outer, like, Fact::Runs(true)),
+            _ => outer,
+        };
         if !self.tracked.contains(&holder) {
             return vec![[outer; 2]];
         }
@@ -269,13 +363,14 @@ impl Builder<'_> {
         for inner in self.inner_loops(holder) {
             let known = std::mem::take(&mut choices);
             for choice in known {
-                let is_decided = self.graph.runs(choice, inner).is_some();
+                let like = self.program.like(inner);
+                let is_decided = self.graph.runs(choice, like).is_some();
                 // Where a loop around it does not run the question does not arise.
                 if is_decided || self.is_dead(inner, holder, choice) {
                     choices.push(choice);
                 } else {
                     for runs in [true, false] {
-                        choices.push(self.graph.copy(choice, inner, Fact::Runs(runs)));
+                        choices.push(self.graph.copy(choice, like, Fact::Runs(runs)));
                     }
                 }
             }
@@ -323,7 +418,7 @@ impl Builder<'_> {
         while let Some(around) = self.program.holder(self.program.inst(inst).block)
             && around != holder
         {
-            if self.graph.runs(choice, around) == Some(false) {
+            if self.graph.runs(choice, self.program.like(around)) == Some(false) {
                 return true;
             }
             inst = around;
@@ -361,6 +456,13 @@ impl Builder<'_> {
             self.graph.nodes[node].is_exit =
                 successors.is_empty() && self.program.holder(block).is_none();
         }
+        for (fork, region, variants) in std::mem::take(&mut self.branches) {
+            for variant in variants {
+                if let Some(to) = self.entry(region, variant) {
+                    self.edge(fork, to, false);
+                }
+            }
+        }
         for link in std::mem::take(&mut self.links) {
             self.connect_regions(&link);
         }
@@ -374,10 +476,14 @@ impl Builder<'_> {
     /// The nodes that end `region`: those of blocks that jump nowhere.
     fn exits(&self, region: RegionId, copy: u32) -> Vec<usize> {
         let blocks = self.program.region(region).blocks.iter();
-        let ends = blocks.filter(|&&block| self.program.block(block).successors.is_empty());
-        ends.filter_map(|&block| self.ends.get(&(block, copy)))
-            .map(|&(_, end)| end)
-            .collect()
+        let is_last = |block: &&BlockId| self.program.block(**block).successors.is_empty();
+        let copies = self.variants.get(&(region, copy));
+        let copies = copies.map_or(std::slice::from_ref(&copy), Vec::as_slice);
+        let ends = copies.iter().flat_map(|&copy| {
+            let blocks = blocks.clone().filter(is_last);
+            blocks.filter_map(move |&block| self.ends.get(&(block, copy)))
+        });
+        ends.map(|&(_, end)| end).collect()
     }
 
     /// Entries and exits of the regions of `link` in one copy.
@@ -461,7 +567,7 @@ impl Builder<'_> {
     fn connect_loop(&mut self, link: &Link, trips: Option<u64>, regions: &[RegionId]) {
         let runs = match trips {
             Some(trips) => Some(trips > 0),
-            None => self.graph.runs(link.copy, link.holder),
+            None => self.graph.runs(link.copy, self.program.like(link.holder)),
         };
         let mut is_empty = true;
         for &[first, others] in link.bodies.iter().filter(|_| runs != Some(false)) {

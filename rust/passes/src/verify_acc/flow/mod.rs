@@ -10,14 +10,20 @@
 //! An inner loop whose bounds do not vary with an outer one runs in every iteration of the outer loop
 //! or in none. So an outer loop of which somebody asks is there once for each choice of inner loops
 //! that run.
+//!
+//! Loops with equal bounds run or do not run together, wherever they stand. Where an analysis fails for
+//! want of that, it asks for the *refined* graph: the region in which their bounds are made is there
+//! once for each answer.
 
 mod build;
+mod forks;
 
 use std::collections::BTreeSet;
 
 use pto_ir::{BlockId, Condition, InstId, Predicate, Program, Turn};
 
 use build::Builder;
+use forks::Forks;
 
 /// A stretch of a block: the positions `first..end` of its list of entries.
 #[derive(Clone, Debug)]
@@ -48,7 +54,8 @@ pub(crate) struct Edge {
 #[derive(Clone, Copy, Debug)]
 struct Copy {
     outer: u32,
-    holder: InstId,
+    /// The loop; where it is said whether it runs, the first with these bounds.
+    of: InstId,
     fact: Fact,
 }
 
@@ -57,7 +64,7 @@ struct Copy {
 enum Fact {
     /// Whether it is in its first iteration.
     IsFirst(bool),
-    /// Whether it runs at all.
+    /// Whether those with these bounds run at all.
     Runs(bool),
 }
 
@@ -76,6 +83,10 @@ pub(crate) struct Graph {
 /// More nodes than this many times the entries of the program are too many: then nothing is known
 /// of iterations.
 const MAX_GROWTH: usize = 16;
+
+fn limit(program: &Program) -> usize {
+    MAX_GROWTH * (program.insts().len() + program.blocks().len() + 16)
+}
 
 impl Graph {
     /// The graph of `program`. Without `has_flow` the function is known to be one straight line.
@@ -96,13 +107,26 @@ impl Graph {
             };
         }
         let tracked = tracked_loops(program);
-        if !tracked.is_empty() {
-            let limit = MAX_GROWTH * (program.insts().len() + program.blocks().len() + 16);
-            if let Some(graph) = Builder::build(program, tracked, limit) {
-                return graph;
-            }
+        let no_forks = || Forks::default();
+        if !tracked.is_empty()
+            && let Some(graph) = Builder::build(program, tracked, no_forks(), limit(program))
+        {
+            return graph;
         }
-        Builder::build(program, BTreeSet::new(), usize::MAX).unwrap_or_default()
+        Builder::build(program, BTreeSet::new(), no_forks(), usize::MAX).unwrap_or_default()
+    }
+
+    /// A larger graph of `program`, in which loops with equal bounds run or do not run together wherever
+    /// they stand; `None` where there are none.
+    pub(crate) fn refined(program: &Program) -> Option<Self> {
+        let choices = (1..=forks::MAX_FORKS).rev();
+        let mut forks = choices.map(|at_most| forks::forks(program, at_most));
+        forks.find_map(|forks| {
+            let tracked = tracked_loops(program);
+            (!forks.is_empty())
+                .then(|| Builder::build(program, tracked, forks, limit(program)))
+                .flatten()
+        })
     }
 
     /// Whether `predicate` holds in `node`; `None` where that depends on the run.
@@ -129,31 +153,27 @@ impl Graph {
         while copy != 0 && turn == Turn::First {
             let known = self.copies[copy as usize];
             match known.fact {
-                Fact::IsFirst(is_first) if known.holder == holder => return Some(is_first),
+                Fact::IsFirst(is_first) if known.of == holder => return Some(is_first),
                 _ => copy = known.outer,
             }
         }
         None
     }
 
-    /// Whether the loop `holder` runs at all; `None` where that is open.
-    fn runs(&self, mut copy: u32, holder: InstId) -> Option<bool> {
+    /// Whether loops with the bounds of `like`, the first of them, run at all; `None` where that is open.
+    fn runs(&self, mut copy: u32, like: InstId) -> Option<bool> {
         while copy != 0 {
             let known = self.copies[copy as usize];
             match known.fact {
-                Fact::Runs(runs) if known.holder == holder => return Some(runs),
+                Fact::Runs(runs) if known.of == like => return Some(runs),
                 _ => copy = known.outer,
             }
         }
         None
     }
 
-    fn copy(&mut self, outer: u32, holder: InstId, fact: Fact) -> u32 {
-        self.copies.push(Copy {
-            outer,
-            holder,
-            fact,
-        });
+    fn copy(&mut self, outer: u32, of: InstId, fact: Fact) -> u32 {
+        self.copies.push(Copy { outer, of, fact });
         self.copies.len() as u32 - 1
     }
 }
