@@ -1,7 +1,7 @@
 //! Running one pass on one function: options, reading, planning, applying, messages.
 
 use anyhow::{Result, bail};
-use pto_ir::{Diag, Interval, Plan, Program, Severity, Target, TextPart};
+use pto_ir::{Diag, Interval, Plan, Severity, Target, TextPart};
 use pto_passes::validate::{Difference, Place};
 use pto_passes::{
     alloc_psum, dump_deps, explain, legalize_acc, mark_first, order_column_tiles, print_psum,
@@ -81,8 +81,9 @@ impl Choice {
         }
     }
 
-    /// What the pass wants done to `program`. Verification wants nothing done.
-    fn plan(&self, program: &Program, target: &'static Target) -> Result<Plan, Vec<Diag>> {
+    /// What the pass wants done to the program of `reading`. Verification wants nothing done.
+    fn plan(&self, reading: &Reading, target: &'static Target) -> Result<Plan, Vec<Diag>> {
+        let program = &reading.program;
         match self {
             Self::OrderColumnTiles(options) => order_column_tiles::plan(program, target, options),
             Self::MarkFirst => mark_first::plan(program, target, &mark_first::Options::default()),
@@ -94,7 +95,8 @@ impl Choice {
             Self::DumpDeps => dump_deps::plan(program, target),
             Self::Explain => explain::plan(program, target),
             Self::VerifyAcc(options, warnings_are_errors) => {
-                let mut diags = verify_acc::verify(program, target, options);
+                let mut diags =
+                    verify_acc::verify_with(program, target, options, || reading.ties());
                 if *warnings_are_errors {
                     diags.iter_mut().for_each(Diag::promote_warning);
                 }
@@ -336,7 +338,7 @@ fn try_run(
     }
     let reading = read(function, choice.detail())?;
     let plan = choice
-        .plan(&reading.program, target)
+        .plan(&reading, target)
         .map_err(|diags| located(&diags, &reading))?;
     if options.validate && !plan.is_empty() {
         let after = plan.applied_to(&reading.program);

@@ -29,6 +29,7 @@ mod instruction;
 mod layout;
 mod loops;
 mod outside;
+mod ties;
 pub(crate) mod tile;
 mod trips;
 mod view;

@@ -14,6 +14,7 @@ use super::lost::Lost;
 use super::memory::{Cell, NONE, State};
 use super::needs::Needs;
 use super::survey::Survey;
+use super::ties::{Doubt, Ties};
 use super::transitions::Transitions;
 use super::worlds::{Event, Machine, VALUED};
 
@@ -33,6 +34,9 @@ pub(super) struct Check<'a> {
     pub(super) here: (usize, usize),
     /// Whether some STOP depends on a predicate.
     has_stop_if: bool,
+    /// By node: whether what goes wrong on some way there may be on none that a run takes. Empty is
+    /// nowhere.
+    is_doubtful: Vec<bool>,
 }
 
 impl<'a> Check<'a> {
@@ -55,16 +59,31 @@ impl<'a> Check<'a> {
             graph,
             here: (0, 0),
             has_stop_if: false,
+            is_doubtful: Vec::new(),
         }
     }
 
-    /// The diagnostics, at most `limit` of them.
-    pub(super) fn run(mut self, limit: usize) -> Vec<Diag> {
+    /// The diagnostics, at most `limit` of them. With `ties`, which tells all decisions that are not free,
+    /// errors are certain. `unwritten` are the instructions that read cells which nobody wrote, whatever
+    /// loops run: a graph that does not tell apart which do adds to them, one that does asks for them.
+    pub(super) fn run(
+        mut self,
+        limit: usize,
+        ties: Option<&Ties>,
+        unwritten: &mut BTreeSet<InstId>,
+    ) -> Vec<Diag> {
         let mut diags = self.misplaced();
         if self.program.body().is_none() || !diags.is_empty() {
             return diags;
         }
-        self.walk();
+        if self.graph.is_refined {
+            self.findings.unwritten.clone_from(unwritten);
+        }
+        let before = self.walk();
+        if let Some(ties) = ties {
+            self.is_doubtful = ties.nodes_behind(self.program, self.graph);
+            self.judge_again(before);
+        }
         self.misplaced_tiles.sort_unstable();
         self.misplaced_tiles.dedup();
         diags.extend(
@@ -80,6 +99,7 @@ impl<'a> Check<'a> {
             ..
         } = self;
         let rest = limit.saturating_sub(diags.len());
+        unwritten.extend(&findings.unwritten);
         diags.extend(findings.diags(program, &layout, transitions.machines(), rest));
         diags
     }
@@ -110,7 +130,8 @@ impl<'a> Check<'a> {
 
     // The graph.
 
-    fn walk(&mut self) {
+    /// Finds the state before every node, and tells what is wrong on the way.
+    fn walk(&mut self) -> Vec<Option<State>> {
         let (program, nodes) = (self.program, self.nodes);
         let mut matmuls = program.insts().iter().filter_map(|inst| inst.matmul());
         self.has_stop_if = nodes.len() > 1 && matmuls.any(|m| m.stop_if.is_some());
@@ -120,7 +141,7 @@ impl<'a> Check<'a> {
             is_target[edge.to] = true;
         }
         let Some(first) = before.first_mut() else {
-            return;
+            return before;
         };
         *first = Some(self.initial_state());
         let mut waiting = BTreeSet::from([0]);
@@ -159,9 +180,41 @@ impl<'a> Check<'a> {
                 }
             }
         }
+        before
+    }
+
+    /// Looks once more at every node, now that all is known of what may come before it: only that tells
+    /// what is wrong whatever came.
+    fn judge_again(&mut self, before: Vec<Option<State>>) {
+        self.findings.forget();
+        for (index, state) in before.into_iter().enumerate() {
+            let state = match (index, state) {
+                (0, None) => Some(self.initial_state()),
+                (_, state) => state,
+            };
+            if let Some(mut state) = state {
+                self.node(index, &mut state);
+            }
+        }
+    }
+
+    /// Whether the node at hand is there only where it is known which of the loops with equal bounds run.
+    pub(super) fn is_chosen(&self) -> bool {
+        self.graph.is_refined && self.graph.is_chosen(&self.nodes[self.here.0])
+    }
+
+    /// What doubt there is about what goes wrong at hand.
+    pub(super) fn doubt(&self) -> Doubt {
+        let node = self.here.0;
+        match self.is_doubtful.get(node) {
+            Some(true) if self.graph.is_chosen(&self.nodes[node]) => Doubt::Always,
+            Some(true) => Doubt::InSomeWorlds,
+            _ => Doubt::Never,
+        }
     }
 
     fn node(&mut self, index: usize, state: &mut State) {
+        self.here = (index, 0);
         let (program, node) = (self.program, &self.nodes[index]);
         let insts = &program.block(node.block).insts[node.first..node.end];
         for (offset, &inst) in insts.iter().enumerate() {

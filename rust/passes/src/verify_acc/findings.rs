@@ -1,10 +1,13 @@
 //! What the analysis found, and how it is said.
 
+use std::collections::BTreeSet;
+
 use pto_ir::{AllocId, Diag, InstId, Interval, Program, Site};
 use rustc_hash::FxHashMap;
 
 use super::layout::Layout;
 use super::memory::{Cell, FRESH_WITHOUT_A_TRIP};
+use super::transitions::Certainty;
 use super::worlds::{Fault, Faults, Machine, VALUED, machines_with};
 
 /// The cells a finding is about.
@@ -57,6 +60,8 @@ pub(super) enum Kind {
     ReadOpen,
     /// Right or wrong depends on a predicate.
     NotProvable,
+    /// Something is wrong on a path that perhaps no run takes.
+    OnSomePath,
 }
 
 /// What a fault that is not plainly one of the flags is put down to.
@@ -75,6 +80,8 @@ pub(super) enum Blame {
 pub(super) struct Findings {
     list: Vec<Finding>,
     known: FxHashMap<(Option<InstId>, u8), usize>,
+    /// Instructions that read cells which nobody wrote, whatever loops run.
+    pub(super) unwritten: BTreeSet<InstId>,
 }
 
 impl Kind {
@@ -87,11 +94,27 @@ impl Kind {
             Self::LostPartial => 18,
             Self::ReadOpen => 19,
             Self::NotProvable => 20,
+            Self::OnSomePath => 21,
         }
     }
 }
 
+/// What is known of the place of faults.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Judgement {
+    pub(super) blame: Blame,
+    pub(super) certainty: Certainty,
+    /// Whether the place is there only where some loops run or do not.
+    pub(super) is_chosen: bool,
+}
+
 impl Findings {
+    /// Forgets all but which instructions read what nobody wrote.
+    pub(super) fn forget(&mut self) {
+        self.list.clear();
+        self.known.clear();
+    }
+
     pub(super) fn add(
         &mut self,
         inst: Option<InstId>,
@@ -124,7 +147,11 @@ impl Findings {
         place: Where,
         cell: Cell,
         faults: Faults,
-        blame: Blame,
+        Judgement {
+            blame,
+            certainty,
+            is_chosen,
+        }: Judgement,
     ) {
         let pending = machines_with(faults, Fault::ReadsPending);
         for fault in Fault::ALL {
@@ -141,6 +168,15 @@ impl Findings {
             }
             let is_fresh_read = matches!(fault, Fault::ReadsPending | Fault::ReadsUndefined);
             let may_be_valued = cell.worlds & VALUED != 0;
+            // Where it is known that a loop does not run, whether it writes them is seen elsewhere.
+            let may_be_valued = match (inst, is_chosen) {
+                (Some(inst), true) => may_be_valued || !self.unwritten.contains(&inst),
+                (Some(inst), false) if is_fresh_read && !may_be_valued => {
+                    self.unwritten.insert(inst);
+                    false
+                }
+                _ => may_be_valued,
+            };
             let kind = if is_fresh_read && may_be_valued && cell.fresh == FRESH_WITHOUT_A_TRIP {
                 Kind::MaybeUndefined
             } else if fault == Fault::Clobbered && blame == Blame::Memset {
@@ -149,6 +185,11 @@ impl Findings {
                 Kind::NotProvable
             } else {
                 Kind::Fault(fault)
+            };
+            let is_error = matches!(kind, Kind::Fault(_) | Kind::Memset);
+            let kind = match is_error && !certainty.holds_on(machines) {
+                true => Kind::OnSomePath,
+                false => kind,
             };
             self.add(inst, place, cell, kind, machines);
         }
@@ -210,7 +251,11 @@ impl Teller<'_> {
         );
         let is_warning = matches!(
             finding.kind,
-            Kind::MaybeUndefined | Kind::LostPartial | Kind::ReadOpen | Kind::NotProvable
+            Kind::MaybeUndefined
+                | Kind::LostPartial
+                | Kind::ReadOpen
+                | Kind::NotProvable
+                | Kind::OnSomePath
         );
         let diag = if is_warning {
             Diag::warning(tag, site, message)
@@ -286,6 +331,11 @@ impl Teller<'_> {
             Kind::NotProvable => (
                 "pto:not-provable",
                 "expected flags that are known, found that right or wrong depends on a predicate",
+            ),
+            Kind::OnSomePath => (
+                "pto:not-provable",
+                "expected cells in the right state, found a path on which they are not, and cannot \
+                 tell whether it is ever taken",
             ),
         }
     }
@@ -369,7 +419,7 @@ impl Teller<'_> {
             Kind::Fault(Fault::ReadsUndefined | Fault::AddsToUndefined) => allocated,
             Kind::MaybeUndefined => writer,
             Kind::Overlap(Some(by)) => Some((Site::Inst(by), "the other buffer is written here")),
-            Kind::NotProvable => start.or(writer),
+            Kind::NotProvable | Kind::OnSomePath => start.or(writer),
             _ => writer,
         };
         match cause.or(allocated) {

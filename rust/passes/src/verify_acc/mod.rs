@@ -56,7 +56,7 @@
 //! `pto:unplaced`, `pto:target-limit`, `pto:tile-position`, `pto:accumulator-elsewhere`. Warnings:
 //! `pto:lost-partial`, `pto:read-open-group`, `pto:maybe-undefined` (a cell is fresh only if a loop
 //! does not run) and `pto:not-provable` (it depends on a `start_if` or `stop_if` of which nothing is
-//! known).
+//! known, or on whether a path is ever taken: see [`Ties`]).
 //!
 //! # Left out
 //!
@@ -76,10 +76,15 @@ pub(crate) mod needs;
 mod read;
 mod step;
 mod survey;
+mod ties;
 mod transitions;
 mod worlds;
 
-use pto_ir::{Diag, Program, Severity, Target};
+pub use ties::Ties;
+
+use std::collections::BTreeSet;
+
+use pto_ir::{Diag, InstId, Program, Severity, Target};
 
 use check::Check;
 use survey::Survey;
@@ -169,73 +174,63 @@ impl Options {
 /// Every diagnostic has the instruction (or, at the end of the function, the buffer) and a note at
 /// the instruction or buffer that explains it.
 pub fn verify(program: &Program, target: &Target, options: &Options) -> Vec<Diag> {
+    run(program, target, options, None::<fn() -> Ties>)
+}
+
+/// As [`verify`], for a program whose decisions are tied to each other as `ties` says when it is asked,
+/// which is where there are errors: those that are not certain are `pto:not-provable` then.
+pub fn verify_with(
+    program: &Program,
+    target: &Target,
+    options: &Options,
+    ties: impl FnOnce() -> Ties,
+) -> Vec<Diag> {
+    run(program, target, options, Some(ties))
+}
+
+fn run(
+    program: &Program,
+    target: &Target,
+    options: &Options,
+    ties: Option<impl FnOnce() -> Ties>,
+) -> Vec<Diag> {
     let survey = Survey::new(program, target);
     if !survey.blockers.is_empty() || !target.has_group_flags {
         return survey.blockers;
     }
-    let graph = flow::Graph::new(program, survey.has_flow);
-    let diags = check_on(&graph, program, target, options, &survey);
+    let check_on = |graph: &flow::Graph, ties: Option<&Ties>, unwritten: &mut BTreeSet<InstId>| {
+        let mut diags: Vec<Diag> = Vec::new();
+        for machines in options.machines() {
+            let check = Check::new(program, target, &survey, graph, machines);
+            add_new(&mut diags, check.run(options.limit, ties, unwritten));
+        }
+        diags
+    };
+    let mut unwritten = BTreeSet::new();
+    let mut graph = flow::Graph::new(program, survey.has_flow);
+    let mut diags = check_on(&graph, None, &mut unwritten);
     // What is wrong on some path may be so on none that loops with equal bounds allow.
-    let refined = match diags.is_empty() {
-        true => None,
-        false => flow::Graph::refined(program),
-    };
-    match refined {
-        Some(graph) => {
-            let left = check_on(&graph, program, target, options, &survey);
-            those_left(&diags, left)
-        }
-        None => diags,
+    if !diags.is_empty()
+        && let Some(refined) = flow::Graph::refined(program)
+    {
+        diags = check_on(&refined, None, &mut unwritten);
+        graph = refined;
     }
-}
-
-/// The findings on the refined graph, `left` of those of the first look. A cell that is fresh if a loop
-/// does not run is one that nobody wrote where it is known not to: that stays the warning it was.
-fn those_left(first: &[Diag], left: Vec<Diag>) -> Vec<Diag> {
-    let known_warning = |diag: &Diag| {
-        let at_site: Vec<&Diag> = first.iter().filter(|old| old.site == diag.site).collect();
-        let are_warnings = at_site.iter().all(|old| old.severity == Severity::Warning);
-        let is_fresh = |old: &&&Diag| old.tag == "pto:maybe-undefined";
-        at_site
-            .iter()
-            .find(is_fresh)
-            .filter(|_| are_warnings)
-            .copied()
-    };
-    let mut result: Vec<Diag> = Vec::new();
-    for diag in left {
-        let diag = match diag.severity {
-            Severity::Error => known_warning(&diag).cloned().unwrap_or(diag),
-            _ => diag,
-        };
-        let is_same = |old: &Diag| (old.tag, old.site) == (diag.tag, diag.site);
-        if !result.iter().any(is_same) {
-            result.push(diag);
-        }
-    }
-    result
-}
-
-/// The diagnostics on all machines, along the paths of `graph`.
-fn check_on(
-    graph: &flow::Graph,
-    program: &Program,
-    target: &Target,
-    options: &Options,
-    survey: &Survey,
-) -> Vec<Diag> {
-    let mut diags: Vec<Diag> = Vec::new();
-    for machines in options.machines() {
-        for diag in Check::new(program, target, survey, graph, machines).run(options.limit) {
-            if !diags
-                .iter()
-                .any(|known| (known.tag, known.site) == (diag.tag, diag.site))
-            {
-                diags.push(diag);
-            }
-        }
+    let has_errors = diags.iter().any(|diag| diag.severity == Severity::Error);
+    if let (true, true, Some(ties)) = (survey.has_flow, has_errors, ties) {
+        diags = check_on(&graph, Some(&ties()), &mut unwritten);
     }
     diags
+}
+
+/// Adds those of `more` that are not in `diags`.
+fn add_new(diags: &mut Vec<Diag>, more: Vec<Diag>) {
+    for diag in more {
+        let is_same = |old: &Diag| (old.tag, old.site) == (diag.tag, diag.site);
+        if !diags.iter().any(is_same) {
+            diags.push(diag);
+        }
+    }
 }
 
 /// Whether `diags` lets a function pass as proved: there is no error, and nothing was left open.

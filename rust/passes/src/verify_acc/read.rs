@@ -1,13 +1,14 @@
 //! Reads, and what is said of values that are not there.
 
-use pto_ir::{AllocId, Condition, InstId, Matmul, Program};
+use pto_ir::{AllocId, Condition, InstId, Matmul, Predicate, Program};
 
 use super::check::Check;
-use super::findings::{Blame, Kind, Where};
+use super::findings::{Blame, Judgement, Kind, Where};
 use super::flow::Graph;
 use super::layout::{Piece, Place};
 use super::lost::Lost;
 use super::memory::{Cell, MAYBE_OPEN, NONE, OPEN, SEVERAL_WRITERS, State};
+use super::ties::Doubt;
 use super::worlds::Event;
 
 impl Check<'_> {
@@ -58,6 +59,7 @@ impl Check<'_> {
             partitions,
             bytes,
         };
+        let (doubt, is_chosen) = (self.doubt(), self.is_chosen());
         let Self {
             program,
             transitions,
@@ -75,7 +77,12 @@ impl Check<'_> {
             let (next, faults) = transitions.apply(worlds, event);
             let seen = Cell { worlds, ..*cell };
             let blame = blame(program, graph, *cell);
-            findings.add_faults(inst, place(bytes), seen, faults, blame);
+            let judgement = Judgement {
+                blame,
+                certainty: doubt.certainty(transitions, worlds, event),
+                is_chosen,
+            };
+            findings.add_faults(inst, place(bytes), seen, faults, judgement);
             if is_own {
                 cell.worlds = next;
             }
@@ -109,9 +116,12 @@ impl Check<'_> {
         };
         let by = (lost.by != NONE).then(|| InstId::new(lost.by as usize));
         let cells = state.bank(piece.bank)[lost.strip as usize].meeting(place.bytes);
+        let kind = match self.doubt() {
+            Doubt::Never => Kind::Overlap(by),
+            Doubt::InSomeWorlds | Doubt::Always => Kind::OnSomePath,
+        };
         if let Some(segment) = cells.first() {
-            self.findings
-                .add(inst, place, segment.cell, Kind::Overlap(by), 0);
+            self.findings.add(inst, place, segment.cell, kind, 0);
         }
     }
 }
@@ -142,7 +152,7 @@ fn closes_at_the_end(program: &Program, cell: Cell) -> bool {
 pub(super) fn blame(program: &Program, graph: &Graph, cell: Cell) -> Blame {
     let start = cell.start().and_then(|inst| program.inst(inst).matmul());
     let is_maybe = |m: &Matmul| {
-        let is_open = |start_if| !graph.settles(program, start_if);
+        let is_open = |start_if: Predicate| !graph.settles(program.condition(start_if.condition));
         m.start_if.is_some_and(is_open) && !m.flags.unwrap_or_default().starts()
     };
     match (start, cell.writer()) {

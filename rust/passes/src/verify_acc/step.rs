@@ -3,7 +3,7 @@
 use pto_ir::{AccessId, AllocId, InstId, Interval, Matmul, Op, Space, UseKind};
 
 use super::check::Check;
-use super::findings::{Blame, Kind, Where};
+use super::findings::{Blame, Judgement, Kind, Where};
 use super::flow::Node;
 use super::layout::{Piece, zero_region};
 use super::lost::Lost;
@@ -231,6 +231,7 @@ impl Check<'_> {
 
     fn write_strip(&mut self, write: Write, piece: Piece, strip: u32, state: &mut State) {
         let is_lost = !state.lost.is_empty() && self.overwrite_lost(write, piece, strip, state);
+        let (doubt, is_chosen) = (self.doubt(), self.is_chosen());
         let Self {
             program,
             layout,
@@ -274,11 +275,17 @@ impl Check<'_> {
                 }
                 cell.worlds = transitions.apply(cell.worlds, Event::Renew).0;
             }
-            let (worlds, faults) = transitions.apply(cell.worlds, write.event_in(piece.bank));
+            let event = write.event_in(piece.bank);
+            let (worlds, faults) = transitions.apply(cell.worlds, event);
             if faults != 0 && !is_lost {
                 let predicated = write.is_predicated.then_some(Blame::Predicate);
                 let blame = predicated.unwrap_or_else(|| blame(program, graph, *cell));
-                findings.add_faults(Some(write.inst), place(bytes), *cell, faults, blame);
+                let judgement = Judgement {
+                    blame,
+                    certainty: doubt.certainty(transitions, cell.worlds, event),
+                    is_chosen,
+                };
+                findings.add_faults(Some(write.inst), place(bytes), *cell, faults, judgement);
             }
             let is_open =
                 cell.open & OPEN != 0 && is_to_be_closed(program, *cell, Some(write.inst));

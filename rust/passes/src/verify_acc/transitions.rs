@@ -11,6 +11,22 @@ struct Known {
     faults: Faults,
 }
 
+/// The machines on which an event goes wrong in every world that a cell may be in, one bit each.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Certainty(u8);
+
+impl Certainty {
+    /// On all that it goes wrong on at all.
+    pub(super) const ALL: Self = Self(u8::MAX);
+    /// On none.
+    pub(super) const NONE: Self = Self(0);
+
+    /// Whether it is certain on one of `machines`, one bit each.
+    pub(super) const fn holds_on(self, machines: u8) -> bool {
+        self.0 & machines != 0
+    }
+}
+
 /// The steps of the chosen machines, remembered: a program meets few different ones.
 pub(super) struct Transitions {
     machines: Vec<Machine>,
@@ -62,6 +78,17 @@ impl Transitions {
             faults,
         };
         (next, faults)
+    }
+
+    /// Where `event` goes wrong whatever `worlds` a cell is in.
+    pub(super) fn certainty(&self, worlds: Worlds, event: Event) -> Certainty {
+        let is_certain = |m: usize| {
+            let machine = self.machines[m];
+            let mut bits = (0..WORLDS).filter(|bit| worlds >> (16 * m + bit) & 1 == 1);
+            bits.all(|bit| machine.step(World::from_bit(bit), event).1.is_some())
+        };
+        let machines = (0..self.machines.len()).filter(|&m| is_certain(m));
+        Certainty(machines.fold(0, |all, m| all | 1 << m))
     }
 
     fn compute(&self, worlds: Worlds, event: Event) -> (Worlds, Faults) {

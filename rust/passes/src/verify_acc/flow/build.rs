@@ -1,4 +1,5 @@
-//! Making the graph: nodes for the blocks in every copy, then the edges between them.
+//! Making the graph: nodes for the blocks in every copy. The edges between them are added in
+//! [`connect`](super::connect).
 
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -7,77 +8,11 @@ use pto_ir::{BlockId, InstId, Op, Program, RegionId, RegionKind};
 use rustc_hash::FxHashMap;
 
 use super::forks::{Forks, shared_bounds};
-use super::{Copy, Edge, Fact, Graph, Node};
+use super::order::{program_order, renumbered, reverse_postorder};
+use super::{Copy, Fact, Graph, Node};
 
 /// More choices of inner loops than this are not made.
 const MAX_CHOICES: usize = 16;
-
-/// The nodes in an order in which only edges of loops lead back; those that nothing leads to are left out.
-/// Among nodes that neither comes first of, the order of the program stays: loop bodies before what
-/// follows the loop.
-fn reverse_postorder(nodes: &[Node]) -> Vec<usize> {
-    let mut finished: Vec<usize> = Vec::with_capacity(nodes.len());
-    let mut is_seen = vec![false; nodes.len()];
-    // Each node with the targets left to follow, the last in program order first.
-    let mut path: Vec<(usize, Vec<usize>)> = Vec::new();
-    let targets = |node: usize| {
-        let mut targets: Vec<usize> = nodes[node].edges.iter().map(|edge| edge.to).collect();
-        targets.sort_unstable();
-        targets
-    };
-    if !nodes.is_empty() {
-        is_seen[0] = true;
-        path.push((0, targets(0)));
-    }
-    while let Some((node, left)) = path.last_mut() {
-        match left.pop() {
-            Some(next) if is_seen[next] => {}
-            Some(next) => {
-                is_seen[next] = true;
-                path.push((next, targets(next)));
-            }
-            None => {
-                finished.push(*node);
-                path.pop();
-            }
-        }
-    }
-    finished.reverse();
-    finished
-}
-
-/// Those that something leads to in the order of the program, in which the variants of one piece of it are
-/// neighbours: so a value is needed along a stretch of nodes, whatever the variant. Without jumps only edges
-/// of loops lead back there too.
-fn program_order(nodes: &[Node]) -> Vec<usize> {
-    let mut first: FxHashMap<(BlockId, usize), usize> = FxHashMap::default();
-    for (index, node) in nodes.iter().enumerate() {
-        first.entry((node.block, node.stretch)).or_insert(index);
-    }
-    let mut order = reverse_postorder(nodes);
-    order
-        .sort_unstable_by_key(|&index| (first[&(nodes[index].block, nodes[index].stretch)], index));
-    order
-}
-
-/// Those of `nodes` that `order` lists, in that order.
-fn renumbered(nodes: Vec<Node>, order: &[usize]) -> Vec<Node> {
-    const LEFT_OUT: usize = usize::MAX;
-    let mut rank = vec![LEFT_OUT; nodes.len()];
-    for (new, &old) in order.iter().enumerate() {
-        rank[old] = new;
-    }
-    let mut ranked: Vec<(usize, Node)> = nodes.into_iter().enumerate().collect();
-    ranked.retain(|&(old, _)| rank[old] != LEFT_OUT);
-    ranked.sort_unstable_by_key(|&(old, _)| rank[old]);
-    let renamed = |(_, mut node): (usize, Node)| {
-        for edge in &mut node.edges {
-            edge.to = rank[edge.to];
-        }
-        node
-    };
-    ranked.into_iter().map(renamed).collect()
-}
 
 /// By tracked loop: the tracked loops inside it. Holders are numbered before what they hold.
 fn inner_loops(program: &Program, tracked: &BTreeSet<InstId>) -> FxHashMap<InstId, Vec<InstId>> {
@@ -95,36 +30,36 @@ fn inner_loops(program: &Program, tracked: &BTreeSet<InstId>) -> FxHashMap<InstI
 }
 
 pub(super) struct Builder<'a> {
-    program: &'a Program,
-    tracked: BTreeSet<InstId>,
+    pub(super) program: &'a Program,
+    pub(super) tracked: BTreeSet<InstId>,
     /// By tracked loop: the tracked loops inside it, from the outside in.
-    inside: FxHashMap<InstId, Vec<InstId>>,
-    graph: Graph,
-    limit: usize,
+    pub(super) inside: FxHashMap<InstId, Vec<InstId>>,
+    pub(super) graph: Graph,
+    pub(super) limit: usize,
     /// The first loops of which others have the bounds.
-    shared: BTreeSet<InstId>,
-    forks: Forks,
+    pub(super) shared: BTreeSet<InstId>,
+    pub(super) forks: Forks,
     /// By region and copy where it stands in several variants: the copies of those.
-    variants: FxHashMap<(RegionId, u32), Vec<u32>>,
+    pub(super) variants: FxHashMap<(RegionId, u32), Vec<u32>>,
     /// The nodes from which control goes to one of them.
-    branches: Vec<(usize, RegionId, Vec<u32>)>,
+    pub(super) branches: Vec<(usize, RegionId, Vec<u32>)>,
     /// By block and copy: its first and its last node.
-    ends: FxHashMap<(BlockId, u32), (usize, usize)>,
+    pub(super) ends: FxHashMap<(BlockId, u32), (usize, usize)>,
     /// The last node of each block, with the block.
-    jumps: Vec<(usize, BlockId)>,
-    links: Vec<Link>,
+    pub(super) jumps: Vec<(usize, BlockId)>,
+    pub(super) links: Vec<Link>,
 }
 
 /// An operation with regions.
-struct Link {
-    holder: InstId,
+pub(super) struct Link {
+    pub(super) holder: InstId,
     /// The nodes before and after it.
-    before: usize,
-    after: usize,
+    pub(super) before: usize,
+    pub(super) after: usize,
     /// Its own copy, and those of its body: in the first iteration and in all others, for every choice
     /// of inner loops that run.
-    copy: u32,
-    bodies: Vec<[u32; 2]>,
+    pub(super) copy: u32,
+    pub(super) bodies: Vec<[u32; 2]>,
 }
 
 /// What is left to number, last first.
@@ -161,6 +96,7 @@ impl Builder<'_> {
                 nodes: Vec::new(),
                 copies: vec![nothing],
                 tracks: !tracked.is_empty(),
+                is_refined: !forks.is_empty(),
             },
             inside: inner_loops(program, &tracked),
             tracked,
@@ -424,176 +360,5 @@ impl Builder<'_> {
             inst = around;
         }
         false
-    }
-
-    fn edge(&mut self, from: usize, to: usize, skips_loop: bool) {
-        self.add_edge(
-            from,
-            Edge {
-                to,
-                skips_loop,
-                leaves: None,
-            },
-        );
-    }
-
-    fn add_edge(&mut self, from: usize, edge: Edge) {
-        let edges = &mut self.graph.nodes[from].edges;
-        if !edges.contains(&edge) {
-            edges.push(edge);
-        }
-    }
-
-    fn connect(&mut self) {
-        for (node, block) in std::mem::take(&mut self.jumps) {
-            let successors = &self.program.block(block).successors;
-            let copy = self.graph.nodes[node].copy;
-            for &to in successors {
-                if let Some(&(to, _)) = self.ends.get(&(to, copy)) {
-                    self.edge(node, to, false);
-                }
-            }
-            self.graph.nodes[node].is_exit =
-                successors.is_empty() && self.program.holder(block).is_none();
-        }
-        for (fork, region, variants) in std::mem::take(&mut self.branches) {
-            for variant in variants {
-                if let Some(to) = self.entry(region, variant) {
-                    self.edge(fork, to, false);
-                }
-            }
-        }
-        for link in std::mem::take(&mut self.links) {
-            self.connect_regions(&link);
-        }
-    }
-
-    fn entry(&self, region: RegionId, copy: u32) -> Option<usize> {
-        let first = self.program.region(region).blocks.first()?;
-        self.ends.get(&(*first, copy)).map(|&(entry, _)| entry)
-    }
-
-    /// The nodes that end `region`: those of blocks that jump nowhere.
-    fn exits(&self, region: RegionId, copy: u32) -> Vec<usize> {
-        let blocks = self.program.region(region).blocks.iter();
-        let is_last = |block: &&BlockId| self.program.block(**block).successors.is_empty();
-        let copies = self.variants.get(&(region, copy));
-        let copies = copies.map_or(std::slice::from_ref(&copy), Vec::as_slice);
-        let ends = copies.iter().flat_map(|&copy| {
-            let blocks = blocks.clone().filter(is_last);
-            blocks.filter_map(move |&block| self.ends.get(&(block, copy)))
-        });
-        ends.map(|&(_, end)| end).collect()
-    }
-
-    /// Entries and exits of the regions of `link` in one copy.
-    fn ways(&self, regions: &[RegionId], copy: u32) -> Vec<(usize, Vec<usize>)> {
-        let ways = regions.iter();
-        ways.filter_map(|&region| Some((self.entry(region, copy)?, self.exits(region, copy))))
-            .collect()
-    }
-
-    fn all(&mut self, from: &[usize], to: usize, skips_loop: bool) {
-        from.iter()
-            .for_each(|&from| self.edge(from, to, skips_loop));
-    }
-
-    fn connect_regions(&mut self, link: &Link) {
-        let &Link { before, after, .. } = link;
-        let program = self.program;
-        let Op::Region { kind, regions } = &program.inst(link.holder).op else {
-            return;
-        };
-        if let RegionKind::For { trips } = *kind {
-            return self.connect_loop(link, trips, regions);
-        }
-        let ways = self.ways(regions, link.copy);
-        match (*kind, ways.as_slice()) {
-            (_, []) => self.edge(before, after, false),
-            (RegionKind::For { .. }, _) => {}
-            (RegionKind::While, [(condition, decides), rest @ ..]) => {
-                self.edge(before, *condition, false);
-                self.all(decides, after, true);
-                // Without a body the condition alone is repeated.
-                if rest.is_empty() {
-                    self.all(decides, *condition, false);
-                }
-                for (body, exits) in rest {
-                    self.all(decides, *body, false);
-                    self.all(exits, *condition, false);
-                }
-            }
-            (RegionKind::If | RegionKind::IndexSwitch, ways) => {
-                let taken = program.branch(link.holder).and_then(|condition| {
-                    condition.holds(|holder, turn| self.graph.is_at(link.copy, holder, turn))
-                });
-                let is_taken = |index: usize| taken.is_none_or(|first| first == (index == 0));
-                for (entry, exits) in (0..).zip(ways).filter(|(i, _)| is_taken(*i)).map(|w| w.1) {
-                    self.edge(before, *entry, false);
-                    self.all(exits, after, false);
-                }
-                if *kind == RegionKind::If && ways.len() < 2 && is_taken(1) {
-                    self.edge(before, after, false);
-                }
-            }
-            (RegionKind::Other, ways) => {
-                self.edge(before, after, true);
-                for (entry, exits) in ways {
-                    self.edge(before, *entry, false);
-                    self.all(exits, after, false);
-                    for (other, _) in ways {
-                        self.all(exits, *other, false);
-                    }
-                }
-            }
-        }
-    }
-
-    /// The ways out of a loop.
-    fn leave(&mut self, exits: &[usize], link: &Link) {
-        for &from in exits {
-            self.add_edge(
-                from,
-                Edge {
-                    to: link.after,
-                    skips_loop: false,
-                    leaves: Some(link.holder),
-                },
-            );
-        }
-    }
-
-    /// The ways into, around and out of a loop, for every choice of inner loops.
-    fn connect_loop(&mut self, link: &Link, trips: Option<u64>, regions: &[RegionId]) {
-        let runs = match trips {
-            Some(trips) => Some(trips > 0),
-            None => self.graph.runs(link.copy, self.program.like(link.holder)),
-        };
-        let mut is_empty = true;
-        for &[first, others] in link.bodies.iter().filter(|_| runs != Some(false)) {
-            let (bodies, rest) = (self.ways(regions, first), self.ways(regions, others));
-            let (Some((entry, exits)), Some((again, last))) = (bodies.first(), rest.first()) else {
-                continue;
-            };
-            is_empty = false;
-            self.edge(link.before, *entry, false);
-            if first == others || trips.is_none() || trips == Some(1) {
-                self.leave(exits, link);
-            }
-            if trips != Some(1) {
-                self.all(exits, *again, false);
-                if first != others {
-                    self.all(last, *again, false);
-                    self.leave(last, link);
-                }
-            }
-        }
-        if is_empty || runs.is_none() {
-            self.edge(
-                link.before,
-                link.after,
-                runs != Some(false) || trips.is_none(),
-            );
-        }
     }
 }

@@ -16,7 +16,9 @@
 //! once for each answer.
 
 mod build;
+mod connect;
 mod forks;
+mod order;
 
 use std::collections::BTreeSet;
 
@@ -78,6 +80,8 @@ pub(crate) struct Graph {
     copies: Vec<Copy>,
     /// Whether loops were told apart by their first iteration.
     tracks: bool,
+    /// Whether it is known which of the loops with equal bounds run.
+    pub(crate) is_refined: bool,
 }
 
 /// More nodes than this many times the entries of the program are too many: then nothing is known
@@ -140,9 +144,22 @@ impl Graph {
         condition.holds(|holder, turn| self.is_at(node.copy, holder, turn))
     }
 
-    /// Whether it is settled in every node whether `predicate` holds.
-    pub(crate) fn settles(&self, program: &Program, predicate: Predicate) -> bool {
-        match program.condition(predicate.condition) {
+    /// Whether `node` is there only where some loops run or do not.
+    pub(crate) fn is_chosen(&self, node: &Node) -> bool {
+        let mut copy = node.copy;
+        while copy != 0 {
+            let known = self.copies[copy as usize];
+            if matches!(known.fact, Fact::Runs(_)) {
+                return true;
+            }
+            copy = known.outer;
+        }
+        false
+    }
+
+    /// Whether it is settled in every node whether `condition` holds.
+    pub(crate) fn settles(&self, condition: &Condition) -> bool {
+        match condition {
             Condition::Unknown => false,
             Condition::Constant(_) => true,
             Condition::Loops { turn, .. } => self.tracks && *turn == Turn::First,
