@@ -30,7 +30,7 @@
 //! 3. `check`: walk it, `step` by step. For each strip and byte segment `memory` keeps the set of `worlds` its
 //!    cells may be in: what the reference says, what PSUM holds in relation to it, pending or not, on
 //!    each machine. An instruction maps sets to sets; where paths meet, sets are united, until
-//!    nothing changes. In straight-line code that is one pass. Where something is found and several loops
+//!    nothing changes. In straight-line code that is one pass. Where an error is found and several loops
 //!    have equal bounds, the walk is done again on a larger graph that knows that they run together.
 //! 4. `findings`: the faults met on the way, one a kind and instruction, each with both sites.
 //!
@@ -210,7 +210,9 @@ fn run(
     let mut graph = flow::Graph::new(program, survey.has_flow);
     let mut diags = check_on(&graph, None, &mut unwritten);
     // What is wrong on some path may be so on none that loops with equal bounds allow.
-    if !diags.is_empty()
+    let is_refused =
+        |diag: &Diag| diag.severity == Severity::Error || diag.tag == "pto:not-provable";
+    if diags.iter().any(is_refused)
         && let Some(refined) = flow::Graph::refined(program)
     {
         diags = check_on(&refined, None, &mut unwritten);
