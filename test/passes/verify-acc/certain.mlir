@@ -90,3 +90,74 @@ func.func @triangle(%w: !w, %n: index, %out: !out) {
   }
   return
 }
+
+// -----
+
+!w = memref<32x16xf32, #pto.mem<sbuf>>
+!acc = memref<16x16xf32, #pto.mem<psum>>
+!out = memref<16x16xf32>
+
+// Bounds that one number makes: where it is large, both loops run many times.
+func.func @one_size(%w: !w, %n: index, %out: !out) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c4 = arith.constant 4 : index
+  %blocks = arith.ceildivsi %n, %c4 : index
+  scf.for %i = %c0 to %blocks step %c1 {
+    %a = pto.psum_alloc bank(0) : !acc
+    // expected-note @+1 {{the cells were written here}}
+    pto.tmatmul ins(%w, %w : !w, !w) outs(%a : !acc) acc<start>
+    scf.for %j = %c1 to %n step %c1 {
+      // expected-error @+1 {{expected this matmul to add, found that its own start makes it overwrite}}
+      pto.tmatmul_acc ins(%a, %w, %w : !acc, !w, !w) outs(%a : !acc) acc<start|stop>
+    }
+    pto.copy %a, %out : !acc, !out
+  }
+  return
+}
+
+// -----
+
+!w = memref<32x16xf32, #pto.mem<sbuf>>
+!acc = memref<16x16xf32, #pto.mem<psum>>
+!out = memref<16x16xf32>
+
+// The second loop runs only where the first one does: no run adds to what nobody wrote.
+func.func @later_start(%w: !w, %n: index, %out: !out) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %a = pto.psum_alloc bank(0) : !acc
+  scf.for %i = %c0 to %n step %c1 {
+    // expected-note @+1 {{the cells were written here}}
+    pto.tmatmul ins(%w, %w : !w, !w) outs(%a : !acc) acc<start|stop>
+  }
+  scf.for %j = %c1 to %n step %c1 {
+    // expected-warning @+1 {{cannot tell whether it is ever taken}}
+    pto.tmatmul_acc ins(%a, %w, %w : !acc, !w, !w) outs(%a : !acc) acc<stop>
+  }
+  return
+}
+
+// -----
+
+!w = memref<32x16xf32, #pto.mem<sbuf>>
+!acc = memref<16x16xf32, #pto.mem<psum>>
+!out = memref<16x16xf32>
+
+// The sizes of one buffer are free of each other.
+func.func @two_sizes(%w: !w, %any: memref<?x?xf32>, %out: !out) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %m = memref.dim %any, %c0 : memref<?x?xf32>
+  %n = memref.dim %any, %c1 : memref<?x?xf32>
+  // expected-note @+1 {{the buffer is allocated here}}
+  %a = pto.psum_alloc bank(0) : !acc
+  scf.for %i = %c0 to %m step %c1 {
+    pto.tmatmul ins(%w, %w : !w, !w) outs(%a : !acc) acc<start|stop>
+  }
+  scf.for %j = %c0 to %n step %c1 {
+    // expected-error @+1 {{found that its flags make it add to cells that nobody wrote}}
+    pto.tmatmul_acc ins(%a, %w, %w : !acc, !w, !w) outs(%a : !acc) acc<stop>
+  }
+  return
+}

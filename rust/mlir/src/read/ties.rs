@@ -48,7 +48,7 @@ impl Reading {
     /// The ties between the decisions of this function.
     pub(crate) fn ties(&self) -> Ties {
         let decisions = self.decisions();
-        let mut deciding: FxHashMap<Key, BTreeSet<usize>> = FxHashMap::default();
+        let mut deciding: FxHashMap<RootKey, BTreeSet<usize>> = FxHashMap::default();
         for (index, decision) in decisions.iter().enumerate() {
             let who = match decision.maker {
                 Maker::Loop(like) => like.index(),
@@ -56,21 +56,35 @@ impl Reading {
                 Maker::While | Maker::Branch => self.program.insts().len() + index,
             };
             for root in &decision.roots {
-                deciding.entry(root.key()).or_default().insert(who);
+                deciding.entry(root_key(*root)).or_default().insert(who);
             }
         }
-        let is_shared = |root: &Value| deciding.get(&root.key()).is_some_and(|who| who.len() > 1);
-        let mut ties = Ties::default();
+        let is_shared = |root: &Value| {
+            deciding
+                .get(&root_key(*root))
+                .is_some_and(|who| who.len() > 1)
+        };
+        let (mut ties, mut others) = (Ties::default(), BTreeSet::new());
         for decision in &decisions {
             let is_tied = decision.is_unknown
                 || decision.roots.iter().any(is_shared)
                 || decision.maker == Maker::Branch && self.is_repeated(decision);
             match decision.place {
                 _ if !is_tied => {}
-                Place::Holder(holder) => _ = ties.holders.insert(holder),
+                Place::Holder(holder) => {
+                    ties.holders.insert(holder);
+                    if let Maker::Loop(like) = decision.maker {
+                        match self.grows(holder) {
+                            true => ties.growing.insert(like),
+                            false => others.insert(like),
+                        };
+                    }
+                }
                 Place::Block(block) => _ = ties.blocks.insert(block),
             }
         }
+        // Loops with the same bounds have steps of their own.
+        ties.growing.retain(|like| !others.contains(like));
         ties
     }
 
@@ -83,7 +97,10 @@ impl Reading {
             let holder = InstId::new(index);
             let op = self.op(holder);
             let by: Vec<Value> = match kind {
-                RegionKind::For { trips: None } => op.operands().collect(),
+                RegionKind::For { trips: None } => {
+                    let bounds = op.loop_facts().map(|facts| facts.bound_operands as usize);
+                    op.operands().take(bounds.unwrap_or(usize::MAX)).collect()
+                }
                 RegionKind::While => op
                     .first_block(0)
                     .and_then(|condition| condition.terminator())
@@ -126,6 +143,52 @@ impl Reading {
         )
     }
 
+    /// Whether the loop `holder` runs many times where all values that the function begins with are large:
+    /// from a constant to something that grows with them.
+    fn grows(&self, holder: InstId) -> bool {
+        let Some(facts) = self.op(holder).loop_facts() else {
+            return false;
+        };
+        let is_upper = |value: &Value| value.raw().ptr == facts.upper.value.ptr;
+        let upper = self.op(holder).operands().find(is_upper);
+        let mut ops_left = MAX_OPS;
+        let from_outside = self
+            .program
+            .bounds(holder)
+            .is_some_and(|b| b.vary_in.is_none());
+        from_outside
+            && facts.lower.is_constant
+            && facts.step.is_constant
+            && upper.is_some_and(|upper| self.is_growing(upper, &mut ops_left))
+    }
+
+    fn is_growing(&self, value: Value, ops_left: &mut usize) -> bool {
+        let Some(maker) = value.owner() else {
+            return self.is_argument(value);
+        };
+        let Some(rest) = ops_left.checked_sub(1) else {
+            return false;
+        };
+        *ops_left = rest;
+        if is_size(maker) {
+            return true;
+        }
+        let by_number = |least: i64| maker.operand(1).constant().is_some_and(|n| n >= least);
+        match maker.name().as_str() {
+            "arith.index_cast" => self.is_growing(maker.operand(0), ops_left),
+            "arith.addi" | "arith.subi" if by_number(i64::MIN) => {
+                self.is_growing(maker.operand(0), ops_left)
+            }
+            "arith.muli" | "arith.ceildivsi" | "arith.ceildivui" | "arith.divsi"
+            | "arith.divui" | "arith.floordivsi"
+                if by_number(1) =>
+            {
+                self.is_growing(maker.operand(0), ops_left)
+            }
+            _ => false,
+        }
+    }
+
     /// Whether `decision` depends on the number of an iteration, or is made in each iteration by what is
     /// the same in all.
     fn is_repeated(&self, decision: &Decision) -> bool {
@@ -157,6 +220,20 @@ impl Reading {
     }
 }
 
+/// What tells roots apart: the value, or a buffer and the number of one of its sizes.
+type RootKey = (Key, Option<i64>);
+
+fn root_key(root: Value) -> RootKey {
+    let size = root.owner().filter(|op| is_size(*op));
+    let known = size.and_then(|op| Some((op.operand(0).key(), Some(op.operand(1).constant()?))));
+    known.unwrap_or((root.key(), None))
+}
+
+/// Whether `op` asks for a size of a buffer. Its sizes are free of each other.
+fn is_size(op: Op) -> bool {
+    matches!(op.name().as_str(), "memref.dim" | "tensor.dim")
+}
+
 /// Whether the regions of `op` run at most once where it does.
 fn is_branch(op: Op) -> bool {
     matches!(
@@ -174,7 +251,8 @@ impl Decision {
             if !seen.insert(value.key()) || seen.len() > MAX_OPS {
                 continue;
             }
-            match value.owner().filter(|op| op.is_pure()) {
+            let maker = value.owner();
+            match maker.filter(|op| op.is_pure() && !is_size(*op)) {
                 Some(op) => pending.extend(op.operands()),
                 None => roots.push(value),
             }

@@ -220,9 +220,31 @@ fn run(
     }
     let has_errors = diags.iter().any(|diag| diag.severity == Severity::Error);
     if let (true, true, Some(ties)) = (survey.has_flow, has_errors, ties) {
-        diags = check_on(&graph, Some(&ties()), &mut unwritten);
+        let ties = ties();
+        diags = check_on(&graph, Some(&ties), &mut unwritten);
+        if let Some(large) = flow::Graph::of_large_runs(program, &ties.growing) {
+            let left = ties.in_large_runs(program);
+            diags = with_certain(diags, &check_on(&large, Some(&left), &mut unwritten));
+        }
     }
     diags
+}
+
+/// `diags`, where what is not provable is an error if `certain` tells one.
+fn with_certain(diags: Vec<Diag>, certain: &[Diag]) -> Vec<Diag> {
+    let mut result = Vec::new();
+    for diag in diags {
+        let errors = certain.iter().filter(|sure| {
+            let is_same = sure.site == diag.site && sure.severity == Severity::Error;
+            is_same && diag.tag == "pto:not-provable"
+        });
+        let errors: Vec<Diag> = errors.cloned().collect();
+        match errors.is_empty() {
+            true => add_new(&mut result, vec![diag]),
+            false => add_new(&mut result, errors),
+        }
+    }
+    result
 }
 
 /// Adds those of `more` that are not in `diags`.

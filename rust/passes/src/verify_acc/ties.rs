@@ -47,9 +47,22 @@ pub struct Ties {
     pub holders: BTreeSet<InstId>,
     /// Blocks with several successors.
     pub blocks: BTreeSet<BlockId>,
+    /// Of the loops among `holders`, by the first with these bounds, those that can all run many times in
+    /// one run.
+    pub growing: BTreeSet<InstId>,
 }
 
 impl Ties {
+    /// Those that are left in a run in which the growing loops run many times.
+    pub(super) fn in_large_runs(&self, program: &Program) -> Self {
+        let is_left = |holder: &&InstId| !self.growing.contains(&program.like(**holder));
+        Self {
+            holders: self.holders.iter().filter(is_left).copied().collect(),
+            blocks: self.blocks.clone(),
+            growing: BTreeSet::new(),
+        }
+    }
+
     /// By node of `graph`: whether a tied decision may come before it.
     pub(super) fn nodes_behind(&self, program: &Program, graph: &Graph) -> Vec<bool> {
         let mut is_behind = vec![false; graph.nodes.len()];

@@ -83,6 +83,7 @@ impl Builder<'_> {
         program: &Program,
         tracked: BTreeSet<InstId>,
         forks: Forks,
+        large: BTreeSet<InstId>,
         limit: usize,
     ) -> Option<Graph> {
         let nothing = Copy {
@@ -97,6 +98,7 @@ impl Builder<'_> {
                 copies: vec![nothing],
                 tracks: !tracked.is_empty(),
                 is_refined: !forks.is_empty(),
+                large,
             },
             inside: inner_loops(program, &tracked),
             tracked,
@@ -123,7 +125,11 @@ impl Builder<'_> {
     fn number_nodes(&mut self) -> Option<()> {
         let mut work = Vec::new();
         if self.program.body().is_some() {
-            self.push_region(RegionId::new(0), 0, &mut work);
+            let mut granted = 0;
+            for like in self.graph.large.clone() {
+                granted = self.graph.copy(granted, like, Fact::Runs(true));
+            }
+            self.push_region(RegionId::new(0), granted, &mut work);
         }
         while let Some(item) = work.pop() {
             if self.graph.nodes.len() >= self.limit {

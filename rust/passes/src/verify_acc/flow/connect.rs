@@ -158,7 +158,8 @@ impl Builder<'_> {
             };
             is_empty = false;
             self.edge(link.before, *entry, false);
-            if first == others || trips.is_none() || trips == Some(1) {
+            let is_large = self.graph.large.contains(&self.program.like(link.holder));
+            if first == others || trips.is_none() && !is_large || trips == Some(1) {
                 self.leave(exits, link);
             }
             if trips != Some(1) {

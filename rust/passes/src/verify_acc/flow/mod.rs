@@ -82,6 +82,9 @@ pub(crate) struct Graph {
     tracks: bool,
     /// Whether it is known which of the loops with equal bounds run.
     pub(crate) is_refined: bool,
+    /// The first loops of which it is taken for granted that those with their bounds run many times. This
+    /// many copies say so.
+    large: BTreeSet<InstId>,
 }
 
 /// More nodes than this many times the entries of the program are too many: then nothing is known
@@ -113,11 +116,24 @@ impl Graph {
         let tracked = tracked_loops(program);
         let no_forks = || Forks::default();
         if !tracked.is_empty()
-            && let Some(graph) = Builder::build(program, tracked, no_forks(), limit(program))
+            && let Some(graph) = Builder::build(
+                program,
+                tracked,
+                no_forks(),
+                BTreeSet::new(),
+                limit(program),
+            )
         {
             return graph;
         }
-        Builder::build(program, BTreeSet::new(), no_forks(), usize::MAX).unwrap_or_default()
+        Builder::build(
+            program,
+            BTreeSet::new(),
+            no_forks(),
+            BTreeSet::new(),
+            usize::MAX,
+        )
+        .unwrap_or_default()
     }
 
     /// A larger graph of `program`, in which loops with equal bounds run or do not run together wherever
@@ -128,9 +144,21 @@ impl Graph {
         forks.find_map(|forks| {
             let tracked = tracked_loops(program);
             (!forks.is_empty())
-                .then(|| Builder::build(program, tracked, forks, limit(program)))
+                .then(|| Builder::build(program, tracked, forks, BTreeSet::new(), limit(program)))
                 .flatten()
         })
+    }
+
+    /// The graph of the runs in which loops with the bounds of `large` run many times; `None` where it has
+    /// no use or is too large.
+    pub(crate) fn of_large_runs(program: &Program, large: &BTreeSet<InstId>) -> Option<Self> {
+        let is_large = |id: &InstId| large.contains(&program.like(*id));
+        let mut tracked = tracked_loops(program);
+        tracked.extend(program.walk().filter(is_large));
+        let granted = large.clone();
+        (!large.is_empty())
+            .then(|| Builder::build(program, tracked, Forks::default(), granted, limit(program)))
+            .flatten()
     }
 
     /// Whether `predicate` holds in `node`; `None` where that depends on the run.
@@ -146,8 +174,8 @@ impl Graph {
 
     /// Whether `node` is there only where some loops run or do not.
     pub(crate) fn is_chosen(&self, node: &Node) -> bool {
-        let mut copy = node.copy;
-        while copy != 0 {
+        let (mut copy, granted) = (node.copy, self.large.len() as u32);
+        while copy > granted {
             let known = self.copies[copy as usize];
             if matches!(known.fact, Fact::Runs(_)) {
                 return true;
