@@ -16,11 +16,11 @@ use mlir_sys::{
     MlirOperation, mlirBlockInsertOwnedOperationBefore, mlirOperationClone,
     mlirOperationSetLocation, mlirOperationSetOperand, mlirUnitAttrGet,
 };
-use pto_ir::{InstId, NewPredicate, Plan, Turn};
+use pto_ir::{InstId, NewPredicate, Op as IrOp, Plan, RegionKind, Turn};
 use rustc_hash::FxHashMap;
 
 use super::{Editor, constant, erase};
-use crate::accessors::{self, PtoBound};
+use crate::accessors::{self, PtoBound, PtoLoop};
 use crate::handle::{Key, Op, Value};
 use crate::read::INSERTED_MARK;
 
@@ -124,6 +124,10 @@ impl Editor {
                 self.in_body(holder, Part::IsEqual, [variable, lower])
             }
             Turn::Last => {
+                if let Some(last) = self.last_value(holder, &facts) {
+                    let last = self.number(last, r#type)?;
+                    return self.in_body(holder, Part::IsEqual, [variable, last]);
+                }
                 let step = self.bound(&facts.step, r#type)?;
                 let next = self.in_body(holder, Part::Sum, [variable, step])?;
                 let upper = self.bound(&facts.upper, r#type)?;
@@ -145,11 +149,34 @@ impl Editor {
         if !bound.is_constant {
             bail!("a predicate on a bound that is not known");
         }
-        let key = (r#type.to_raw().ptr as Key, bound.constant);
+        self.number(bound.constant, r#type)
+    }
+
+    /// The value of the induction variable in the last iteration, where the bounds are constants. That of an
+    /// unsigned loop may be no number that its type has with a sign.
+    fn last_value(&self, holder: InstId, facts: &PtoLoop) -> Option<i64> {
+        let IrOp::Region {
+            kind: RegionKind::For { trips },
+            ..
+        } = self.reading.program.inst(holder).op
+        else {
+            return None;
+        };
+        if facts.is_unsigned || !facts.lower.is_constant || !facts.step.is_constant {
+            return None;
+        }
+        let steps = i64::try_from(trips?.checked_sub(1)?).ok()?;
+        let distance = steps.checked_mul(facts.step.constant)?;
+        facts.lower.constant.checked_add(distance)
+    }
+
+    /// A constant at the start of the function.
+    fn number(&mut self, number: i64, r#type: Type<'_>) -> Result<Value> {
+        let key = (r#type.to_raw().ptr as Key, number);
         if let Some(&known) = self.made.constants.get(&key) {
             return Ok(known);
         }
-        let value = IntegerAttribute::new(r#type, bound.constant);
+        let value = IntegerAttribute::new(r#type, number);
         let made = constant(self.reading.function, r#type, value.into())?;
         self.made.constants.insert(key, made);
         Ok(made)

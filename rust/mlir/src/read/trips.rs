@@ -108,7 +108,40 @@ impl Guard {
             // A constant leaves the set what it is.
             (Self::Is(Condition::Constant(true)), other)
             | (other, Self::Is(Condition::Constant(true))) => other,
-            (left, right) => Self::Is(left.condition().and(right.condition())),
+            (left, right) => {
+                let at_once = left.at_once_with(&right);
+                Self::Is(match left.condition().and(right.condition()) {
+                    Condition::Unknown => at_once,
+                    known => known,
+                })
+            }
+        }
+    }
+
+    /// "All of these loops are in their first iteration", or in their last, where both sides say a part of it.
+    /// Of two iterations the last is also "not the first", which only says something on its own.
+    fn at_once_with(&self, other: &Self) -> Condition {
+        let both = [Turn::First, Turn::Last].into_iter();
+        both.filter_map(|turn| Some(self.at(turn)?.and(other.at(turn)?)))
+            .next()
+            .unwrap_or(Condition::Unknown)
+    }
+
+    /// What it says, if that is that loops are at `turn`.
+    fn at(&self, turn: Turn) -> Option<Condition> {
+        match self {
+            Self::In(trips) => {
+                let only = match turn {
+                    Turn::First => 0,
+                    Turn::Last => trips.count - 1,
+                };
+                (trips.ranges == [(only, only + 1)])
+                    .then(|| Condition::all(turn, vec![trips.holder]))
+            }
+            Self::Is(condition) => {
+                let is_at = |at: &Condition| matches!(at, Condition::Loops { turn: own, negated: false, .. } if *own == turn);
+                Some(condition.clone()).filter(is_at)
+            }
         }
     }
 
@@ -209,5 +242,33 @@ mod tests {
         assert_eq!(condition(Some(4), 0, 3), at(Turn::Last).opposite());
         assert_eq!(condition(Some(1), 0, 1), Condition::Constant(true));
         assert_eq!(condition(Some(2), 1, 2), at(Turn::First).opposite());
+    }
+
+    #[test]
+    fn last_iterations_of_two_are_last_ones_among_others() {
+        let last_of = |holder: usize, count: u64| {
+            let trips = Trips::new(
+                &a_loop(Some(count)),
+                i128::from(count) - 1,
+                i128::from(count),
+            );
+            Guard::In(Trips {
+                holder: InstId::new(holder),
+                ..trips
+            })
+        };
+        let all = |holders: &[usize]| {
+            let loops = holders.iter().map(|&holder| InstId::new(holder));
+            Guard::Is(Condition::all(Turn::Last, loops.collect()))
+        };
+        assert_eq!(last_of(1, 2).and(last_of(2, 4)), all(&[1, 2]));
+        assert_eq!(last_of(1, 2).and(last_of(2, 2)), all(&[1, 2]));
+        assert_eq!(all(&[1, 3]).and(last_of(2, 2)), all(&[1, 2, 3]));
+        assert_eq!(
+            last_of(1, 2).and(last_of(2, 1)),
+            Guard::Is(last_of(1, 2).condition())
+        );
+        let first = Guard::In(Trips::new(&a_loop(Some(4)), 0, 1));
+        assert_eq!(first.and(last_of(2, 4)), Guard::UNKNOWN);
     }
 }
