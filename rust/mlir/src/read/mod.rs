@@ -20,6 +20,7 @@
 //! `[pto:dynamic-access]` where the cells are not known before run time, `[pto:view]` where the
 //! machine cannot address them.
 
+pub(crate) use class::Classes;
 pub(crate) use layout::CELL_BYTES;
 pub(crate) use loops::INSERTED_MARK;
 
@@ -42,7 +43,7 @@ use rustc_hash::FxHashMap;
 use crate::accessors::{effect, kind, space};
 use crate::diag::Message;
 use crate::handle::{Block, Key, Location, Op, Value};
-use class::{Class, Classes, Coverage};
+use class::{Class, Coverage};
 use outside::{Outside, elements_per_partition};
 use view::Buffers;
 
