@@ -3,6 +3,7 @@
 use pto_ir::{AllocId, Diag, InstId, Interval, Program, Site};
 use rustc_hash::FxHashMap;
 
+use super::fresh::FreshReads;
 use super::layout::Layout;
 use super::memory::{Cell, FRESH_WITHOUT_A_TRIP};
 use super::worlds::{Fault, Faults, Machine, VALUED, machines_with};
@@ -75,6 +76,8 @@ pub(super) enum Blame {
 pub(super) struct Findings {
     list: Vec<Finding>,
     known: FxHashMap<(Option<InstId>, u8), usize>,
+    /// Decided when all of the function has been seen.
+    pub(super) fresh: FreshReads,
 }
 
 impl Kind {
@@ -162,6 +165,7 @@ impl Findings {
         machines: &[Machine],
         limit: usize,
     ) -> Vec<Diag> {
+        self.decide_fresh_reads();
         if self.list.is_empty() {
             return Vec::new();
         }

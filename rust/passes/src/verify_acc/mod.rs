@@ -68,6 +68,7 @@
 mod check;
 mod findings;
 pub(crate) mod flow;
+mod fresh;
 mod layout;
 mod lost;
 mod memory;

@@ -5,10 +5,11 @@ use pto_ir::{AllocId, Condition, InstId, Matmul, Program};
 use super::check::Check;
 use super::findings::{Blame, Kind, Where};
 use super::flow::Graph;
+use super::fresh::Spot;
 use super::layout::{Piece, Place};
 use super::lost::Lost;
-use super::memory::{Cell, MAYBE_OPEN, NONE, OPEN, SEVERAL_WRITERS, State};
-use super::worlds::Event;
+use super::memory::{Cell, MAYBE_OPEN, NONE, OPEN, SEVERAL_WRITERS, Segment, State};
+use super::worlds::{Event, VALUED};
 
 impl Check<'_> {
     /// Reads, or the end of the function for a buffer that escapes.
@@ -30,6 +31,15 @@ impl Check<'_> {
                         && cell.open == 0
                         && self.transitions.apply(cell.worlds, event).1 == 0
                 });
+                let is_valued = |segment: &Segment| {
+                    segment.cell.owner == alloc.index() as u32 && segment.cell.worlds & VALUED != 0
+                };
+                if self.nodes.len() > 1
+                    && let Some(spot) = spot(inst, alloc, piece, strip)
+                    && meeting.iter().all(is_valued)
+                {
+                    self.findings.add_valued_read(spot);
+                }
                 if !is_fine || !state.lost.is_empty() {
                     self.faulty_read(inst, alloc, piece, strip, event, state);
                 }
@@ -58,6 +68,7 @@ impl Check<'_> {
             partitions,
             bytes,
         };
+        let spot = spot(inst, alloc, piece, strip);
         let Self {
             program,
             transitions,
@@ -75,7 +86,7 @@ impl Check<'_> {
             let (next, faults) = transitions.apply(worlds, event);
             let seen = Cell { worlds, ..*cell };
             let blame = blame(program, graph, *cell);
-            findings.add_faults(inst, place(bytes), seen, faults, blame);
+            findings.add_read_faults(spot, place(bytes), seen, faults, blame);
             if is_own {
                 cell.worlds = next;
             }
@@ -114,6 +125,16 @@ impl Check<'_> {
                 .add(inst, place, segment.cell, Kind::Overlap(by), 0);
         }
     }
+}
+
+fn spot(inst: Option<InstId>, alloc: AllocId, piece: Piece, strip: u32) -> Option<Spot> {
+    inst.map(|inst| Spot {
+        inst,
+        alloc,
+        bank: piece.bank,
+        strip,
+        byte: piece.bytes.start,
+    })
 }
 
 /// Whether the last writer of an open cell could have had STOP, as far as `inst` is concerned. Where
