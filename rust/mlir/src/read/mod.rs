@@ -139,6 +139,7 @@ pub(crate) fn read(function: Op, detail: Detail) -> Result<Reading, Vec<Message>
         function.has_mark("pto.acc_provisional"),
         function.has_mark("pto.acc_legalized"),
     );
+    reader.builder.set_named_banks(function.named_banks());
     reader.add_arguments(entry);
     reader.add_region(RegionId::new(0), entry);
     while let Some((block, id)) = reader.pending.pop() {

@@ -252,7 +252,11 @@ fn derive(
 ) -> Result<Plan, Vec<Diag>> {
     match draft(program, target, options)? {
         Some(solution) => prove(program, target, options, solution),
-        None => Ok(Plan::default()),
+        None => {
+            let nothing = Plan::default();
+            check::named_banks(program, target, &nothing)?;
+            Ok(nothing)
+        }
     }
 }
 
@@ -369,6 +373,7 @@ fn prove(
         has_derived,
     }: Solution,
 ) -> Result<Plan, Vec<Diag>> {
+    check::named_banks(program, target, &plan)?;
     match options.profile {
         Profile::Sound => {
             let mut open = check::check(program, target, &plan, options.collisions)?;

@@ -72,6 +72,7 @@ mod fresh;
 mod layout;
 mod lost;
 mod memory;
+pub(crate) mod named;
 pub(crate) mod needs;
 mod read;
 mod step;
