@@ -129,7 +129,7 @@ mod walk;
 
 use pto_ir::{AllocId, Diag, FunctionMark, InstId, Op, Plan, Program, Severity, Target};
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use geometry::Geometry;
 use lives::Lives;
@@ -348,7 +348,7 @@ fn draft(
         ..
     } = solver;
     if !errors.is_empty() {
-        return Err(errors);
+        return Err(distinct(errors));
     }
     plan.edges_are_inserted = !plan.edges.is_empty();
     if program.provisional {
@@ -361,6 +361,13 @@ fn draft(
         plan.report = report.and_then(|report| serde_json::to_string(&report).ok());
     }
     Ok(Some(Solution { plan, has_derived }))
+}
+
+/// `errors` without those that say the same again: what one block gets from another is found in both.
+fn distinct(mut errors: Vec<Diag>) -> Vec<Diag> {
+    let mut known = FxHashSet::default();
+    errors.retain(|error| known.insert((error.site, error.message.clone(), error.notes.clone())));
+    errors
 }
 
 /// Checks the plan.
