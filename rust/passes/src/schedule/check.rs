@@ -370,7 +370,8 @@ impl<'p> Replay<'p> {
         };
         let first = bounds.partition_point(|&bound| bound < cells.partitions.start);
         let end = bounds.partition_point(|&bound| bound < cells.partitions.end);
-        for band in &mut bands[first..end] {
+        // Partitions that end before they begin are none.
+        for band in bands.get_mut(first..end).unwrap_or_default() {
             for span in cells.spans.iter().filter(|span| !span.is_empty()) {
                 let inner: Vec<u32> = band
                     .range(span.start..span.end)
