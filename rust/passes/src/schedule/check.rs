@@ -240,7 +240,9 @@ impl<'p> Replay<'p> {
             (Space::Psum, Some(at)) => (
                 0,
                 at.partition,
-                at.bank * self.target.bank_bytes + at.offset,
+                at.bank
+                    .saturating_mul(self.target.bank_bytes)
+                    .saturating_add(at.offset),
             ),
             (Space::Sbuf, Some(at)) => (1, at.partition, at.offset),
             _ => (2 + id.index() as u32, 0, 0),
