@@ -18,12 +18,9 @@ using namespace mlir;
 
 bool ptoOpIsCall(MlirOperation op) { return isa<CallOpInterface>(unwrap(op)); }
 
-bool ptoCallGetPsumBanks(MlirOperation call, uint32_t *mask) {
-  auto callOp = dyn_cast<CallOpInterface>(unwrap(call));
-  Operation *callee = callOp ? callOp.resolveCallable() : nullptr;
-  auto banks = callee
-                   ? callee->getAttrOfType<DenseI32ArrayAttr>("pto.psum_banks")
-                   : DenseI32ArrayAttr();
+bool ptoFunctionGetPsumBanks(MlirOperation function, uint32_t *mask) {
+  auto banks =
+      unwrap(function)->getAttrOfType<DenseI32ArrayAttr>("pto.psum_banks");
   if (!banks)
     return false;
   *mask = 0;
@@ -33,6 +30,12 @@ bool ptoCallGetPsumBanks(MlirOperation call, uint32_t *mask) {
     *mask |= uint32_t(1) << bank;
   }
   return true;
+}
+
+bool ptoCallGetPsumBanks(MlirOperation call, uint32_t *mask) {
+  auto callOp = dyn_cast<CallOpInterface>(unwrap(call));
+  Operation *callee = callOp ? callOp.resolveCallable() : nullptr;
+  return callee && ptoFunctionGetPsumBanks(wrap(callee), mask);
 }
 
 /// The number that an affine map of constants gives: what unrolling makes of

@@ -9,7 +9,8 @@
 // comes after is a copy of it that takes its results. A piece of one iteration
 // is no loop any more. Inner loops are peeled where they matter: their first
 // iteration in the first one of the outer loop, their last in its last. So a
-// nest of depth d becomes 2d + 1 bodies, not 3^d.
+// nest of depth d becomes 2d + 1 bodies, not 3^d. Where a loop of a nest stays
+// all of it does, for its first iteration is a predicate either way.
 //
 // Upstream has a first-iteration peeling too. It is not used because it runs
 // the peeled iteration of a loop that runs never, and peels no last one.
@@ -36,14 +37,19 @@ static Value getRoot(Value buffer) {
   return buffer;
 }
 
-/// Whether a matmul in `loop` writes a buffer from outside of it.
-static bool accumulates(LoopLikeOpInterface loop) {
-  WalkResult result = loop->walk([&](pto::MatmulOpInterface matmul) {
+/// Whether a matmul in `op` writes a buffer from outside of `loop`.
+static bool accumulates(Operation *op, LoopLikeOpInterface loop) {
+  WalkResult result = op->walk([&](pto::MatmulOpInterface matmul) {
     Operation *home = getRoot(matmul.getDst()).getParentRegion()->getParentOp();
     return loop->isAncestor(home) ? WalkResult::advance()
                                   : WalkResult::interrupt();
   });
   return result.wasInterrupted();
+}
+
+/// Whether a matmul in `loop` writes a buffer from outside of it.
+static bool accumulates(LoopLikeOpInterface loop) {
+  return accumulates(loop, loop);
 }
 
 /// Loops that are cut at a value of their one induction variable.
@@ -72,6 +78,43 @@ struct Range {
 
   int64_t at(int64_t trip) const { return lower + trip * step; }
 };
+
+/// Why `inner` is a loop that nothing is cut off from, once the loops around it
+/// in `outer` have been peeled: then their induction variables are constants.
+static std::optional<StringRef> getObstacle(LoopLikeOpInterface inner,
+                                            LoopLikeOpInterface outer) {
+  if (!isCounted(inner))
+    return "it is no scf.for or affine.for";
+  if (Range::of(inner))
+    return std::nullopt;
+  auto isFixed = [&](std::optional<OpFoldResult> bound) {
+    if (!bound || getConstantIntValue(*bound))
+      return bound.has_value();
+    auto variable = dyn_cast<BlockArgument>(cast<Value>(*bound));
+    Operation *around = variable ? variable.getOwner()->getParentOp() : nullptr;
+    auto counted = dyn_cast_or_null<LoopLikeOpInterface>(around);
+    return counted && outer->isProperAncestor(inner) &&
+           outer->isAncestor(counted) &&
+           counted.getSingleInductionVar() == variable;
+  };
+  bool isKnown = isFixed(inner.getSingleLowerBound()) &&
+                 isFixed(inner.getSingleUpperBound()) &&
+                 isFixed(inner.getSingleStep());
+  return isKnown ? std::nullopt
+                 : std::optional<StringRef>("its bounds are no constants");
+}
+
+/// Whether a loop in `loop` that adds to a buffer from outside of both stays:
+/// the sum then has its first iteration there, and peeling `loop` alone gains
+/// nothing.
+static bool hasObstacleInside(LoopLikeOpInterface loop) {
+  WalkResult result = loop->walk([&](LoopLikeOpInterface inner) {
+    return inner != loop && accumulates(inner, loop) && getObstacle(inner, loop)
+               ? WalkResult::interrupt()
+               : WalkResult::advance();
+  });
+  return result.wasInterrupted();
+}
 
 class Peeler {
 public:
@@ -166,9 +209,11 @@ pto::Peeling mlir::pto::peelAccumulationLoops(Operation *function) {
   function->walk<WalkOrder::PreOrder>([&](LoopLikeOpInterface loop) {
     if (!accumulates(loop))
       return WalkResult::advance();
-    if (!isCounted(loop)) {
-      peeler.result.left.emplace_back(loop.getLoc(),
-                                      "it is no scf.for or affine.for");
+    std::optional<StringRef> reason = getObstacle(loop, loop);
+    if (!reason && hasObstacleInside(loop))
+      reason = "one inside of it is not";
+    if (reason) {
+      peeler.result.left.emplace_back(loop.getLoc(), *reason);
       return WalkResult::advance();
     }
     loops.push_back(loop);

@@ -94,6 +94,11 @@ impl ProgramBuilder {
         self.program.legalized = legalized;
     }
 
+    /// Says which banks of PSUM the function says it touches, as a bit mask.
+    pub fn set_named_banks(&mut self, banks: Option<u32>) {
+        self.program.named_banks = banks;
+    }
+
     /// What was built so far.
     pub fn program(&self) -> &Program {
         &self.program

@@ -346,6 +346,8 @@ pub struct Program {
     pub provisional: bool,
     /// Whether it carries the mark of legalization. Informative: never trusted.
     pub legalized: bool,
+    /// The banks of PSUM that the function says it touches (`pto.psum_banks`), as a bit mask. Its callers trust it.
+    pub named_banks: Option<u32>,
     pub(crate) allocs: Vec<Alloc>,
     pub(crate) accesses: Vec<Access>,
     pub(crate) spans: Vec<Interval>,

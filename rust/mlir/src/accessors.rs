@@ -213,6 +213,8 @@ unsafe extern "C" {
 
     /// Whether the operation is a call (`CallOpInterface`).
     pub(crate) fn ptoOpIsCall(op: MlirOperation) -> bool;
+    /// Whether a function says which PSUM banks it touches; if so, they are in `mask`.
+    pub(crate) fn ptoFunctionGetPsumBanks(function: MlirOperation, mask: *mut u32) -> bool;
     /// Whether the callee of a call says which PSUM banks it touches; if so, they are in `mask`.
     pub(crate) fn ptoCallGetPsumBanks(call: MlirOperation, mask: *mut u32) -> bool;
     /// Whether the trip count of a loop is a constant; if so, it is in `trips`.

@@ -274,3 +274,29 @@ func.func @bad(%w: !w, %x: !x) {
   pto.tmatmul ins(%w, %x : !w, !x) outs(%b : !acc)
   return
 }
+
+// -----
+
+// Two sums in one place that both need zeros before a jump: said once, although every block finds it.
+!w = memref<128x128xbf16, #pto.mem<sbuf>>
+!acc = memref<128x128xf32, #pto.mem<psum>>
+!out = memref<128x128xf32>
+func.func @one_place(%w: !w, %out: !out, %p: i1) {
+  // expected-error @below {{expected cells of its own for a buffer that holds a value where a block begins, found those of another one [pto:overlapping-allocs]}}
+  %a = pto.psum_alloc bank(0) : !acc
+  // expected-note @below {{the other buffer}}
+  // expected-note @below {{and needed after the block}}
+  %b = pto.psum_alloc bank(0) : !acc
+  cf.br ^first
+^first:
+  // expected-error @below {{expected cells without a live value, found those of another buffer that is still needed}}
+  pto.tmatmul_acc ins(%a, %w, %w : !acc, !w, !w) outs(%a : !acc)
+  cf.cond_br %p, ^first, ^second
+^second:
+  pto.tmatmul_acc ins(%b, %w, %w : !acc, !w, !w) outs(%b : !acc)
+  cf.cond_br %p, ^first, ^end
+^end:
+  pto.copy %a, %out : !acc, !out
+  pto.copy %b, %out : !acc, !out
+  return
+}

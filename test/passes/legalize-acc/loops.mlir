@@ -35,36 +35,37 @@ func.func @dynamic(%w: !w, %x: !x, %out: !out, %lb: index, %ub: index, %step: in
   return
 }
 
-// Nested to depth 4: one comparison a loop, each in the body of its own.
+// Nested to depth 4: one comparison a loop and end, each in the body of its own, with numbers where the bounds are.
 // CHECK-LABEL: func.func @depth_four
 func.func @depth_four(%w: !w, %x: !x, %out: !out) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %c3 = arith.constant 3 : index
   %a = pto.psum_alloc bank(0) : !acc
-  // CHECK: scf.for
+  // CHECK-NOT: arith.addi
+  // CHECK: scf.for %[[I:.*]] = %[[ZERO:.*]] to
+  // CHECK-NEXT: %[[I0:.*]] = arith.cmpi eq, %[[I]], %[[ZERO]]
+  // CHECK-NEXT: %[[I2:.*]] = arith.cmpi eq, %[[I]], %[[TWO:.*]] {pto.inserted}
   scf.for %i = %c0 to %c3 step %c1 {
-    // CHECK-NEXT: arith.cmpi eq, %{{.*}}, %c0
-    // CHECK-NEXT: arith.cmpi eq, %{{.*}}, %c2
-    // CHECK-NEXT: scf.for
+    // CHECK-NEXT: scf.for %[[J:.*]] = %[[ZERO]] to
+    // CHECK-NEXT: %[[J0:.*]] = arith.cmpi eq, %[[J]], %[[ZERO]]
+    // CHECK-NEXT: %[[IJ0:.*]] = arith.andi %[[I0]], %[[J0]]
+    // CHECK-NEXT: %[[J2:.*]] = arith.cmpi eq, %[[J]], %[[TWO]]
+    // CHECK-NEXT: %[[IJ2:.*]] = arith.andi %[[I2]], %[[J2]]
     scf.for %j = %c0 to %c3 step %c1 {
-      // CHECK-NEXT: arith.cmpi eq, %{{.*}}, %c0
-      // CHECK-NEXT: arith.andi
-      // CHECK-NEXT: arith.cmpi eq, %{{.*}}, %c2
-      // CHECK-NEXT: arith.andi
       // CHECK-NEXT: scf.for
+      // CHECK-NEXT: arith.cmpi eq
+      // CHECK-NEXT: arith.andi %[[IJ0]],
+      // CHECK-NEXT: arith.cmpi eq
+      // CHECK-NEXT: arith.andi %[[IJ2]],
       scf.for %k = %c0 to %c3 step %c1 {
-        // CHECK-NEXT: arith.cmpi eq, %{{.*}}, %c0
-        // CHECK-NEXT: arith.andi
-        // CHECK-NEXT: arith.cmpi eq, %{{.*}}, %c2
-        // CHECK-NEXT: arith.andi
         // CHECK-NEXT: scf.for
+        // CHECK-NEXT: arith.cmpi eq
+        // CHECK-NEXT: %[[FIRST:.*]] = arith.andi
+        // CHECK-NEXT: arith.cmpi eq
+        // CHECK-NEXT: %[[LAST:.*]] = arith.andi
         scf.for %l = %c0 to %c3 step %c1 {
-          // CHECK-NEXT: arith.cmpi eq, %{{.*}}, %c0
-          // CHECK-NEXT: arith.andi
-          // CHECK-NEXT: arith.cmpi eq, %{{.*}}, %c2
-          // CHECK-NEXT: arith.andi
-          // CHECK-NEXT: pto.tmatmul_acc {{.*}} acc<none> zero_region(0) start_if(%{{.*}}) stop_if(%{{.*}})
+          // CHECK-NEXT: pto.tmatmul_acc {{.*}} acc<none> zero_region(0) start_if(%[[FIRST]]) stop_if(%[[LAST]])
           pto.tmatmul_acc ins(%a, %w, %x : !acc, !w, !x) outs(%a : !acc)
         }
       }

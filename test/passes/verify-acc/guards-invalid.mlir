@@ -58,3 +58,24 @@ func.func @unsigned(%w: !w, %out: !out, %lb: index) {
   pto.copy %a, %out : !acc, !out
   return
 }
+// -----
+
+!w = memref<128x128xbf16, #pto.mem<sbuf>>
+!acc = memref<128x128xf32, #pto.mem<psum>>
+!out = memref<128x128xf32>
+// The loop counts 0, 50, 100, 150, 200. For the comparison the last two are negative, so less than 1 again.
+func.func @signed_in_unsigned(%w: !w, %out: !out) {
+  %c0 = arith.constant 0 : i8
+  %c1 = arith.constant 1 : i8
+  %step = arith.constant 50 : i8
+  %end = arith.constant -20 : i8
+  // expected-note @below {{the buffer is allocated here}}
+  %a = pto.psum_alloc bank(0) : !acc
+  scf.for unsigned %k = %c0 to %end step %step : i8 {
+    %p = arith.cmpi slt, %k, %c1 : i8
+    // expected-warning @below {{found that right or wrong depends on a predicate}}
+    pto.tmatmul_acc ins(%a, %w, %w : !acc, !w, !w) outs(%a : !acc) acc<none> zero_region(0) start_if(%p)
+  }
+  pto.copy %a, %out : !acc, !out
+  return
+}

@@ -22,6 +22,10 @@ extern "C" {
 /// Whether `op` is a call: CallOpInterface.
 bool ptoOpIsCall(MlirOperation op);
 
+/// Whether `function` says in `pto.psum_banks` which banks of PSUM it touches.
+/// If so they are the bits of `mask`.
+bool ptoFunctionGetPsumBanks(MlirOperation function, uint32_t *mask);
+
 /// Whether the callee of `call` says in `pto.psum_banks` which banks of PSUM it
 /// touches. If so they are the bits of `mask`.
 bool ptoCallGetPsumBanks(MlirOperation call, uint32_t *mask);

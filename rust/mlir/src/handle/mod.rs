@@ -298,6 +298,12 @@ impl Op {
         unsafe { accessors::ptoOpIsCall(self.0) }
     }
 
+    /// The PSUM banks that a function says it touches, as a bit mask.
+    pub(crate) fn named_banks(self) -> Option<u32> {
+        let mut mask = 0;
+        unsafe { accessors::ptoFunctionGetPsumBanks(self.0, &mut mask) }.then_some(mask)
+    }
+
     /// The PSUM banks that the callee of a call says it touches, as a bit mask.
     pub(crate) fn callee_banks(self) -> Option<u32> {
         let mut mask = 0;

@@ -39,7 +39,7 @@ pub(super) enum Coverage {
 
 /// The classes of the names seen so far.
 #[derive(Default)]
-pub(super) struct Classes {
+pub(crate) struct Classes {
     by_name: FxHashMap<Key, Option<Class>>,
 }
 
@@ -54,7 +54,7 @@ impl Classes {
     }
 
     /// Whether `op` is a view of operand 0.
-    pub(super) fn is_view(&mut self, op: Op) -> bool {
+    pub(crate) fn is_view(&mut self, op: Op) -> bool {
         self.of(op) == Class::View
     }
 }

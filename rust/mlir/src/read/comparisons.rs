@@ -143,10 +143,17 @@ impl Comparison {
         let is_end_small = end.is_some_and(|end| i64::try_from(end).is_ok());
         let may_wrap =
             offset != 0 && (i64::try_from(number).is_err() || !is_equality && !is_end_small);
-        // Where both orders agree.
+        // Where both orders agree: on numbers that are not negative, and among those that are.
         let is_small = lower >= 0 && number >= 0 && (offset >= 0 || is_equality);
-        let is_unsigned = facts.is_unsigned || self.is_unsigned;
-        if !facts.lower.is_constant || may_wrap || (is_unsigned && !is_small) {
+        let is_alike = is_small || offset == 0 && (lower < 0) == (number < 0);
+        let counts_as_loop = match (facts.is_unsigned, self.is_unsigned) {
+            (false, false) => true,
+            (false, true) => is_small,
+            (true, true) => is_alike,
+            // The variable may become negative for the comparison, not for the loop.
+            (true, false) => is_equality && is_alike,
+        };
+        if !facts.lower.is_constant || may_wrap || !counts_as_loop {
             return Guard::UNKNOWN;
         }
         self.at_distance(known, number - lower)

@@ -20,6 +20,7 @@
 //! `[pto:dynamic-access]` where the cells are not known before run time, `[pto:view]` where the
 //! machine cannot address them.
 
+pub(crate) use class::Classes;
 pub(crate) use layout::CELL_BYTES;
 pub(crate) use loops::INSERTED_MARK;
 
@@ -43,7 +44,7 @@ use rustc_hash::FxHashMap;
 use crate::accessors::{effect, kind, space};
 use crate::diag::Message;
 use crate::handle::{Block, Key, Location, Op, Value};
-use class::{Class, Classes, Coverage};
+use class::{Class, Coverage};
 use outside::{Outside, elements_per_partition};
 use view::Buffers;
 
@@ -139,6 +140,7 @@ pub(crate) fn read(function: Op, detail: Detail) -> Result<Reading, Vec<Message>
         function.has_mark("pto.acc_provisional"),
         function.has_mark("pto.acc_legalized"),
     );
+    reader.builder.set_named_banks(function.named_banks());
     reader.add_arguments(entry);
     reader.add_region(RegionId::new(0), entry);
     reader.read_pending();

@@ -66,13 +66,6 @@ impl Trips {
             _ => Condition::Unknown,
         }
     }
-
-    /// All that it is to say so: of two iterations, the one that is not the first is the last.
-    fn readings(&self) -> impl Iterator<Item = Condition> + use<> {
-        let is_second = self.count == 2 && self.ranges == [(1, 2)];
-        let last = is_second.then(|| Condition::all(Turn::Last, vec![self.holder]));
-        std::iter::once(self.condition()).chain(last)
-    }
 }
 
 /// What is known of a value of type `i1` while it is taken apart.
@@ -116,23 +109,39 @@ impl Guard {
             (Self::Is(Condition::Constant(true)), other)
             | (other, Self::Is(Condition::Constant(true))) => other,
             (left, right) => {
-                let rights = right.readings();
-                let pairs = left.readings().into_iter().flat_map(|left| {
-                    rights
-                        .iter()
-                        .map(move |right| (left.clone(), right.clone()))
-                });
-                let mut both = pairs.map(|(left, right)| left.and(right));
-                let known = both.find(|both| *both != Condition::Unknown);
-                Self::Is(known.unwrap_or(Condition::Unknown))
+                let at_once = left.at_once_with(&right);
+                Self::Is(match left.condition().and(right.condition()) {
+                    Condition::Unknown => at_once,
+                    known => known,
+                })
             }
         }
     }
 
-    fn readings(self) -> Vec<Condition> {
+    /// "All of these loops are in their first iteration", or in their last, where both sides say a part of it.
+    /// Of two iterations the last is also "not the first", which only says something on its own.
+    fn at_once_with(&self, other: &Self) -> Condition {
+        let both = [Turn::First, Turn::Last].into_iter();
+        both.filter_map(|turn| Some(self.at(turn)?.and(other.at(turn)?)))
+            .next()
+            .unwrap_or(Condition::Unknown)
+    }
+
+    /// What it says, if that is that loops are at `turn`.
+    fn at(&self, turn: Turn) -> Option<Condition> {
         match self {
-            Self::In(trips) => trips.readings().collect(),
-            Self::Is(condition) => vec![condition],
+            Self::In(trips) => {
+                let only = match turn {
+                    Turn::First => 0,
+                    Turn::Last => trips.count - 1,
+                };
+                (trips.ranges == [(only, only + 1)])
+                    .then(|| Condition::all(turn, vec![trips.holder]))
+            }
+            Self::Is(condition) => {
+                let is_at = |at: &Condition| matches!(at, Condition::Loops { turn: own, negated: false, .. } if *own == turn);
+                Some(condition.clone()).filter(is_at)
+            }
         }
     }
 
@@ -221,18 +230,6 @@ mod tests {
     }
 
     #[test]
-    fn the_second_of_two_is_the_last() {
-        let second = Guard::In(Trips::new(&a_loop(Some(2)), 1, 2));
-        let around = |turn| Condition::all(turn, vec![InstId::new(3)]);
-        let both = Guard::Is(around(Turn::Last)).and(second.clone());
-        let last = around(Turn::Last).and(Condition::all(Turn::Last, vec![InstId::new(7)]));
-        assert_ne!(last, Condition::Unknown);
-        assert_eq!(both.condition(), last);
-        let mixed = Guard::Is(around(Turn::First)).and(second);
-        assert_eq!(mixed.condition(), Condition::Unknown);
-    }
-
-    #[test]
     fn ends_are_recognised() {
         let condition = |count, from, to| Trips::new(&a_loop(count), from, to).condition();
         let at = |turn| Condition::all(turn, vec![InstId::new(7)]);
@@ -245,5 +242,33 @@ mod tests {
         assert_eq!(condition(Some(4), 0, 3), at(Turn::Last).opposite());
         assert_eq!(condition(Some(1), 0, 1), Condition::Constant(true));
         assert_eq!(condition(Some(2), 1, 2), at(Turn::First).opposite());
+    }
+
+    #[test]
+    fn last_iterations_of_two_are_last_ones_among_others() {
+        let last_of = |holder: usize, count: u64| {
+            let trips = Trips::new(
+                &a_loop(Some(count)),
+                i128::from(count) - 1,
+                i128::from(count),
+            );
+            Guard::In(Trips {
+                holder: InstId::new(holder),
+                ..trips
+            })
+        };
+        let all = |holders: &[usize]| {
+            let loops = holders.iter().map(|&holder| InstId::new(holder));
+            Guard::Is(Condition::all(Turn::Last, loops.collect()))
+        };
+        assert_eq!(last_of(1, 2).and(last_of(2, 4)), all(&[1, 2]));
+        assert_eq!(last_of(1, 2).and(last_of(2, 2)), all(&[1, 2]));
+        assert_eq!(all(&[1, 3]).and(last_of(2, 2)), all(&[1, 2, 3]));
+        assert_eq!(
+            last_of(1, 2).and(last_of(2, 1)),
+            Guard::Is(last_of(1, 2).condition())
+        );
+        let first = Guard::In(Trips::new(&a_loop(Some(4)), 0, 1));
+        assert_eq!(first.and(last_of(2, 4)), Guard::UNKNOWN);
     }
 }

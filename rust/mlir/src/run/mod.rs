@@ -4,6 +4,7 @@
 //! or something undefined was read; 2 the input cannot be run.
 
 mod files;
+mod groups;
 mod looking;
 mod memory;
 mod options;
@@ -17,7 +18,6 @@ use std::path::Path;
 use pto_ir::{Severity, Target};
 use pto_machine::code::{Code, FuncId, Platform};
 use pto_machine::exec::{Config, RunResult, record, run};
-use pto_machine::hazards::HazardKind;
 use pto_machine::psum::{Meanings, StartModel};
 use pto_machine::report::{Report, SiteId, Verdict};
 use pto_machine::trace::Trace;
@@ -245,23 +245,6 @@ impl Session<'_> {
     fn op(&self, site: SiteId) -> Option<Op> {
         site.index()
             .and_then(|index| self.decoded.sites.get(index).copied())
-    }
-
-    /// Whether a group that is found open should have been closed. Across blocks it depends on the run
-    /// which write is the last, so no STOP can say it, but for one that was meant to: a `stop_if`.
-    fn matters(&self, report: &Report) -> bool {
-        let is_open_group = [HazardKind::ReadOpenGroup, HazardKind::LostPartial]
-            .iter()
-            .any(|kind| kind.tag() == report.tag);
-        let writer = report.notes.first().and_then(|(site, _)| self.op(*site));
-        match writer.zip(self.op(report.site)).filter(|_| is_open_group) {
-            Some((writer, user)) => {
-                let facts = writer.matmul();
-                let has_predicate = facts.is_some_and(|facts| !facts.stop_if.ptr.is_null());
-                has_predicate || writer.block().key() == user.block().key()
-            }
-            None => true,
-        }
     }
 }
 

@@ -129,7 +129,7 @@ mod walk;
 
 use pto_ir::{AllocId, Diag, FunctionMark, InstId, Op, Plan, Program, Severity, Target};
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use geometry::Geometry;
 use lives::Lives;
@@ -252,7 +252,11 @@ fn derive(
 ) -> Result<Plan, Vec<Diag>> {
     match draft(program, target, options)? {
         Some(solution) => prove(program, target, options, solution),
-        None => Ok(Plan::default()),
+        None => {
+            let nothing = Plan::default();
+            check::named_banks(program, target, &nothing)?;
+            Ok(nothing)
+        }
     }
 }
 
@@ -344,7 +348,7 @@ fn draft(
         ..
     } = solver;
     if !errors.is_empty() {
-        return Err(errors);
+        return Err(distinct(errors));
     }
     plan.edges_are_inserted = !plan.edges.is_empty();
     if program.provisional {
@@ -359,6 +363,13 @@ fn draft(
     Ok(Some(Solution { plan, has_derived }))
 }
 
+/// `errors` without those that say the same again: what one block gets from another is found in both.
+fn distinct(mut errors: Vec<Diag>) -> Vec<Diag> {
+    let mut known = FxHashSet::default();
+    errors.retain(|error| known.insert((error.site, error.message.clone(), error.notes.clone())));
+    errors
+}
+
 /// Checks the plan.
 fn prove(
     program: &Program,
@@ -369,6 +380,7 @@ fn prove(
         has_derived,
     }: Solution,
 ) -> Result<Plan, Vec<Diag>> {
+    check::named_banks(program, target, &plan)?;
     match options.profile {
         Profile::Sound => {
             let mut open = check::check(program, target, &plan, options.collisions)?;

@@ -240,7 +240,9 @@ impl<'p> Replay<'p> {
             (Space::Psum, Some(at)) => (
                 0,
                 at.partition,
-                at.bank * self.target.bank_bytes + at.offset,
+                at.bank
+                    .saturating_mul(self.target.bank_bytes)
+                    .saturating_add(at.offset),
             ),
             (Space::Sbuf, Some(at)) => (1, at.partition, at.offset),
             _ => (2 + id.index() as u32, 0, 0),
@@ -370,7 +372,8 @@ impl<'p> Replay<'p> {
         };
         let first = bounds.partition_point(|&bound| bound < cells.partitions.start);
         let end = bounds.partition_point(|&bound| bound < cells.partitions.end);
-        for band in &mut bands[first..end] {
+        // Partitions that end before they begin are none.
+        for band in bands.get_mut(first..end).unwrap_or_default() {
             for span in cells.spans.iter().filter(|span| !span.is_empty()) {
                 let inner: Vec<u32> = band
                     .range(span.start..span.end)

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use pto_ir::{AllocId, Diag, InstId, Interval, Program, Site};
 use rustc_hash::FxHashMap;
 
+use super::fresh::FreshReads;
 use super::layout::Layout;
 use super::memory::{Cell, FRESH_WITHOUT_A_TRIP};
 use super::transitions::Certainty;
@@ -80,6 +81,8 @@ pub(super) enum Blame {
 pub(super) struct Findings {
     list: Vec<Finding>,
     known: FxHashMap<(Option<InstId>, u8), usize>,
+    /// Decided when all of the function has been seen.
+    pub(super) fresh: FreshReads,
     /// Instructions that read cells which nobody wrote, whatever loops run.
     pub(super) unwritten: BTreeSet<InstId>,
 }
@@ -113,6 +116,7 @@ impl Findings {
     pub(super) fn forget(&mut self) {
         self.list.clear();
         self.known.clear();
+        self.fresh.forget();
     }
 
     pub(super) fn add(
@@ -203,6 +207,7 @@ impl Findings {
         machines: &[Machine],
         limit: usize,
     ) -> Vec<Diag> {
+        self.decide_fresh_reads();
         if self.list.is_empty() {
             return Vec::new();
         }

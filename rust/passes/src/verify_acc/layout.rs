@@ -200,7 +200,7 @@ pub(super) fn rectangles(program: &Program, target: &Target) -> Vec<Rectangle> {
 }
 
 /// Where `access` lies in PSUM, a rectangle a byte interval. `None` where it has no place there.
-fn access_rectangles(
+pub(super) fn access_rectangles(
     program: &Program,
     access: AccessId,
     target: &Target,

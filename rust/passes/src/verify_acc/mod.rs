@@ -69,9 +69,11 @@
 mod check;
 mod findings;
 pub(crate) mod flow;
+mod fresh;
 mod layout;
 mod lost;
 mod memory;
+pub(crate) mod named;
 pub(crate) mod needs;
 mod read;
 mod step;

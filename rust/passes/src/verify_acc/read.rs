@@ -5,11 +5,12 @@ use pto_ir::{AllocId, Condition, InstId, Matmul, Predicate, Program};
 use super::check::Check;
 use super::findings::{Blame, Judgement, Kind, Where};
 use super::flow::Graph;
+use super::fresh::Spot;
 use super::layout::{Piece, Place};
 use super::lost::Lost;
-use super::memory::{Cell, MAYBE_OPEN, NONE, OPEN, SEVERAL_WRITERS, State};
+use super::memory::{Cell, MAYBE_OPEN, NONE, OPEN, SEVERAL_WRITERS, Segment, State};
 use super::ties::Doubt;
-use super::worlds::Event;
+use super::worlds::{Event, VALUED};
 
 impl Check<'_> {
     /// Reads, or the end of the function for a buffer that escapes.
@@ -31,6 +32,15 @@ impl Check<'_> {
                         && cell.open == 0
                         && self.transitions.apply(cell.worlds, event).1 == 0
                 });
+                let is_valued = |segment: &Segment| {
+                    segment.cell.owner == alloc.index() as u32 && segment.cell.worlds & VALUED != 0
+                };
+                if self.nodes.len() > 1
+                    && let Some(spot) = spot(inst, alloc, piece, strip)
+                    && meeting.iter().all(is_valued)
+                {
+                    self.findings.add_valued_read(spot);
+                }
                 if !is_fine || !state.lost.is_empty() {
                     self.faulty_read(inst, alloc, piece, strip, event, state);
                 }
@@ -59,6 +69,7 @@ impl Check<'_> {
             partitions,
             bytes,
         };
+        let spot = spot(inst, alloc, piece, strip);
         let (doubt, is_chosen) = (self.doubt(), self.is_chosen());
         let Self {
             program,
@@ -82,7 +93,7 @@ impl Check<'_> {
                 certainty: doubt.certainty(transitions, worlds, event),
                 is_chosen,
             };
-            findings.add_faults(inst, place(bytes), seen, faults, judgement);
+            findings.add_read_faults(spot, place(bytes), seen, faults, judgement);
             if is_own {
                 cell.worlds = next;
             }
@@ -124,6 +135,16 @@ impl Check<'_> {
             self.findings.add(inst, place, segment.cell, kind, 0);
         }
     }
+}
+
+fn spot(inst: Option<InstId>, alloc: AllocId, piece: Piece, strip: u32) -> Option<Spot> {
+    inst.map(|inst| Spot {
+        inst,
+        alloc,
+        bank: piece.bank,
+        strip,
+        byte: piece.bytes.start,
+    })
 }
 
 /// Whether the last writer of an open cell could have had STOP, as far as `inst` is concerned. Where

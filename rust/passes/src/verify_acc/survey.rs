@@ -4,10 +4,12 @@
 use pto_ir::{Diag, InstId, Interval, Matmul, Op, Program, Site, Target};
 
 use super::layout::{self, zero_region};
+use super::named;
 
 /// What one pass over the instructions tells.
 pub(super) struct Survey {
-    /// Flags that are not there or that the target does not have, and accumulators elsewhere.
+    /// Flags that are not there or that the target does not have, accumulators elsewhere, and banks that the function
+    /// does not name.
     pub(super) blockers: Vec<Diag>,
     /// By bank: the partitions at which something begins or ends.
     pub(super) cuts: Vec<Cuts>,
@@ -41,6 +43,7 @@ impl Survey {
             }
         }
         survey.report_auto();
+        survey.blockers.extend(named::check(program, target));
         survey
     }
 

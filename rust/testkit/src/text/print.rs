@@ -14,6 +14,7 @@ pub fn print(program: &Program) -> String {
     let mut printer = Printer {
         program,
         named: named_instructions(program),
+        ranks: ranks(program),
         shared: shared_bounds(program),
         text: String::new(),
         depth: 0,
@@ -30,6 +31,20 @@ fn named_instructions(program: &Program) -> BTreeMap<InstId, usize> {
     let numbered = program.walk().enumerate();
     let numbers = numbered.map(|(number, inst)| (inst, number));
     numbers.filter(|(inst, _)| named.contains(inst)).collect()
+}
+
+/// The buffers in the order in which they are printed, which is that in which they are read back: arguments first.
+fn ranks(program: &Program) -> BTreeMap<AllocId, usize> {
+    let all = (0..program.allocs().len()).map(AllocId::new);
+    let arguments = all.filter(|&id| program.alloc(id).origin != Origin::Allocation);
+    let allocated = program
+        .walk()
+        .filter_map(|inst| match program.inst(inst).op {
+            Op::Alloc(alloc) => Some(alloc),
+            _ => None,
+        });
+    let ordered = arguments.chain(allocated).enumerate();
+    ordered.map(|(rank, id)| (id, rank)).collect()
 }
 
 /// The first of several loops with the same bounds, with their numbers.
@@ -57,6 +72,7 @@ enum Work {
 struct Printer<'a> {
     program: &'a Program,
     named: BTreeMap<InstId, usize>,
+    ranks: BTreeMap<AllocId, usize>,
     /// The first of several loops with the same bounds, with a number.
     shared: BTreeMap<InstId, usize>,
     text: String,
@@ -134,7 +150,7 @@ impl Printer<'_> {
         let inst = self.program.inst(id);
         let text = match &inst.op {
             Op::Alloc(alloc) => self.alloc(*alloc),
-            Op::Dealloc(alloc) => format!("dealloc {}", name(*alloc)),
+            Op::Dealloc(alloc) => format!("dealloc {}", self.name(*alloc)),
             Op::Region { kind, regions } => {
                 let holder = self.region_holder(id, *kind);
                 let bodies: Vec<usize> = regions.iter().map(|region| region.index()).collect();
@@ -210,8 +226,8 @@ impl Printer<'_> {
     fn alloc(&self, id: AllocId) -> String {
         let alloc = self.program.alloc(id);
         let mut text = match alloc.origin {
-            Origin::Allocation => format!("alloc {}", name(id)),
-            Origin::Argument { .. } => format!("arg {}", name(id)),
+            Origin::Allocation => format!("alloc {}", self.name(id)),
+            Origin::Argument { .. } => format!("arg {}", self.name(id)),
         };
         match alloc.space {
             Space::Psum => {}
@@ -246,7 +262,7 @@ impl Printer<'_> {
     fn access(&self, id: AccessId) -> String {
         let access = self.program.access(id);
         let alloc = self.program.alloc(access.alloc);
-        let mut text = name(access.alloc);
+        let mut text = self.name(access.alloc);
         if access.partitions != Interval::new(0, alloc.partitions) {
             _ = write!(text, " p{}", access.partitions);
         }
@@ -381,19 +397,20 @@ impl Printer<'_> {
         text
     }
 
+    fn name(&self, id: AllocId) -> String {
+        match self.ranks.get(&id) {
+            Some(&rank @ 0..26) => char::from(b'a' + rank as u8).to_string(),
+            Some(rank) => format!("a{rank}"),
+            None => format!("unknown{}", id.index()),
+        }
+    }
+
     /// Prints one line; what follows an opening brace is a step further in, up to a limit that
     /// keeps deep nests readable and their text linear.
     fn line(&mut self, text: &str) {
         let width = 2 * self.depth.min(40);
         _ = writeln!(self.text, "{:width$}{text}", "");
         self.depth += usize::from(text.ends_with('{'));
-    }
-}
-
-fn name(id: AllocId) -> String {
-    match id.index() {
-        index @ 0..26 => char::from(b'a' + index as u8).to_string(),
-        index => format!("a{index}"),
     }
 }
 

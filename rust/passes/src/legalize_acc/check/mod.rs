@@ -68,6 +68,19 @@ pub(super) fn check(
     }
 }
 
+/// Checks that the program with the plan touches no other banks than the function names, which its callers rely on.
+pub(super) fn named_banks(
+    program: &Program,
+    target: &'static Target,
+    plan: &Plan,
+) -> Result<(), Vec<Diag>> {
+    if program.named_banks.is_none() {
+        return Ok(());
+    }
+    let found = verify_acc::named::check(&plan.applied_to(program), target);
+    found.map_or(Ok(()), |diag| Err(vec![on_program(program, diag)]))
+}
+
 /// Checks that no engines meet in a bank, in a function some of whose flags are derived.
 fn keeps_apart(
     program: &Program,

@@ -372,7 +372,7 @@ fn shared_on_entry(left: u32, right: u32) -> Diag {
     Diag::error(
         "pto:overlapping-allocs",
         site(left),
-        "expected cells of its own for a buffer that holds data from the beginning, found those of another one",
+        "expected cells of its own for a buffer that holds a value where a block begins, found those of another one",
     )
     .with_note(site(right), "the other buffer")
 }
