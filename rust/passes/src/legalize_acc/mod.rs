@@ -300,6 +300,7 @@ fn draft(
         geometry: &geometry,
         plan: Plan::default(),
         in_loops: FxHashMap::default(),
+        asked: FxHashMap::default(),
         errors: Vec::new(),
         report: (options.report && options.profile == Profile::Sound).then(|| Report {
             schema: report::SCHEMA,

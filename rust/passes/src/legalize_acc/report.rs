@@ -1,6 +1,7 @@
 //! Saying what was decided: remarks for people, a report for tools. Both only on request.
 
-use pto_ir::{AllocId, Diag, InstId, Program, Site};
+use pto_ir::{AllocId, Diag, InstId, Program, Site, Turn};
+use rustc_hash::FxHashMap;
 use serde::Serialize;
 
 use super::edges::Memset;
@@ -164,9 +165,13 @@ fn begins_on(facts: &Facts<'_>, chain: u32) -> &'static str {
         (true, true, _) => "mixed-data",
         (true, false, true) => "mixed-zeros",
         (false, true, _) => "data",
-        (false, false, _) => "zeros",
+        (false, false, true) => "zeros",
+        (false, false, false) => "sum",
     }
 }
+
+/// By matmul and turn: the outermost of the loops that must be at this turn for it to START or STOP.
+pub(super) type Asked = FxHashMap<(InstId, Turn), InstId>;
 
 /// Explains the decisions of one block.
 pub(super) struct Narrator<'a> {
@@ -174,6 +179,7 @@ pub(super) struct Narrator<'a> {
     pub facts: &'a Facts<'a>,
     pub decisions: &'a Decisions,
     pub memsets: &'a [Memset],
+    pub asked: &'a Asked,
 }
 
 impl Narrator<'_> {
@@ -244,8 +250,21 @@ impl Narrator<'_> {
         Some(remark)
     }
 
+    /// The loop up to which a predicate asks for `turn`.
+    fn asks(&self, member: u32, turn: Turn) -> Option<InstId> {
+        self.asked.get(&(self.inst(member), turn)).copied()
+    }
+
     fn decision(&self, cluster: &Cluster) -> Diag {
         let head = self.site(cluster.head);
+        if let Some(outermost) = self.asks(cluster.head, Turn::First) {
+            let message = format!(
+                "starts in the first iteration of its loops: it overwrites all its cells then, and nothing older is live in {}",
+                banks(cluster)
+            );
+            let remark = Diag::remark("pto.acc-start", head, message);
+            return remark.with_note(Site::Inst(outermost), "the outermost of these loops");
+        }
         let blocker = (cluster.blocker != NONE).then(|| self.origin(cluster.blocker));
         match cluster.decision {
             Decision::Start | Decision::Keep => Diag::remark(
@@ -269,12 +288,10 @@ impl Narrator<'_> {
                     Decision::Accumulate => "with the accumulate flag",
                     _ => "without a flag",
                 };
-                let remark = Diag::remark(
-                    "pto.acc-seeded",
-                    head,
-                    format!("adds onto what other engines wrote, {how}"),
-                );
-                with_note(remark, blocker, "written here")
+                let data = self.data_of(cluster);
+                let remark =
+                    Diag::remark("pto.acc-seeded", head, format!("adds onto {data}, {how}"));
+                with_note(remark, blocker, "here")
             }
             Decision::Clear => {
                 let reason = if blocker.is_some() {
@@ -289,6 +306,16 @@ impl Narrator<'_> {
                 );
                 with_note(remark, blocker, "the data")
             }
+        }
+    }
+
+    /// What the groups of a cluster that does not begin add onto.
+    fn data_of(&self, cluster: &Cluster) -> &'static str {
+        let chain = self.facts.chains.chain_of[cluster.head as usize];
+        let chain = &self.facts.chains.objects[chain as usize];
+        match (chain.data_seeded, chain.zero_seeded) {
+            (false, false) => "a sum that began before",
+            _ => "what other engines wrote",
         }
     }
 
@@ -333,6 +360,11 @@ impl Narrator<'_> {
     }
 
     fn stop(&self, member: u32) -> Option<Diag> {
+        if let Some(outermost) = self.asks(member, Turn::Last) {
+            let message = "stops in the last iteration of its loops: some of its cells are written by no later matmul of its group";
+            let remark = Diag::remark("pto.acc-stop", self.site(member), message);
+            return Some(remark.with_note(Site::Inst(outermost), "the outermost of these loops"));
+        }
         let (flags, _) = self.decisions.flags[member as usize]?;
         flags.stops().then(|| {
             Diag::remark(

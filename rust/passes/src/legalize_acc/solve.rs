@@ -1,8 +1,8 @@
 //! One block from its chains to the edits of the plan.
 
 use pto_ir::{
-    AccEdit, AccFlags, AllocId, Anchor, Diag, InstId, Interval, MemsetTarget, NewMemset, Plan,
-    Program, Site, Target,
+    AccEdit, AccFlags, AllocId, Anchor, Diag, InstId, Interval, MemsetTarget, NewMemset,
+    NewPredicate, Plan, Program, Site, Target,
 };
 
 use rustc_hash::FxHashMap;
@@ -17,7 +17,7 @@ use super::naive;
 use super::nests::Nest;
 use super::problem::{BlockProblem, END, Member};
 use super::relays::Relays;
-use super::report::{self, Narrator, Report};
+use super::report::{self, Asked, Narrator, Report};
 use super::survey::legal_starts;
 use super::{Collisions, Options};
 
@@ -30,6 +30,8 @@ pub(super) struct Solver<'p> {
     pub plan: Plan,
     /// Flags of matmuls in loops that run once.
     pub in_loops: FxHashMap<InstId, AccFlags>,
+    /// For the remarks: the matmuls with a predicate, and the outermost of the loops that it asks.
+    pub asked: Asked,
     pub errors: Vec<Diag>,
     /// The report, where one was asked for.
     pub report: Option<Report<'p>>,
@@ -43,6 +45,12 @@ impl Solver<'_> {
     /// Adds the flags and predicates of loop nests.
     pub(super) fn add_nests(&mut self, nests: Vec<Nest>) {
         for nest in nests {
+            if self.options.remarks {
+                let outermost =
+                    |new: &NewPredicate| Some(((new.inst, new.turn), *new.loops.first()?));
+                self.asked
+                    .extend(nest.predicates.iter().filter_map(outermost));
+            }
             self.plan.predicates.extend(nest.predicates);
             for (inst, flag) in nest.flags {
                 let flags = self.in_loops.entry(inst).or_default();
@@ -79,6 +87,7 @@ impl Solver<'_> {
                 facts: &facts,
                 decisions: &decisions,
                 memsets: &memsets,
+                asked: &self.asked,
             };
             self.plan.diags.extend(narrator.remarks());
         }
