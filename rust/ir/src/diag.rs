@@ -94,8 +94,13 @@ impl Diag {
 
     /// The sentence as printed: with the tag in brackets at its end, remarks without.
     pub fn text(&self) -> String {
+        self.clone().into_text()
+    }
+
+    /// As before, of a diagnostic that is not needed any more.
+    pub fn into_text(self) -> String {
         match self.severity {
-            Severity::Remark => self.message.clone(),
+            Severity::Remark => self.message,
             _ => format!("{} [{}]", self.message, self.tag),
         }
     }

@@ -30,7 +30,7 @@ impl Message {
 
     /// A diagnostic of a pass on the function that `reading` holds, or on what `plan` makes of it:
     /// there the ids after those of the function are the new memsets, in order.
-    pub(crate) fn located(diag: &Diag, reading: &Reading, plan: &Plan) -> Self {
+    pub(crate) fn located(diag: Diag, reading: &Reading, plan: &Plan) -> Self {
         let existing = reading.program.insts().len();
         let locate = |site| match site {
             Site::Inst(inst) if inst.index() >= existing => {
@@ -46,17 +46,14 @@ impl Message {
     }
 
     /// A diagnostic, `locate` telling where its sites are.
-    pub(crate) fn of(diag: &Diag, locate: impl Fn(Site) -> Location) -> Self {
+    pub(crate) fn of(mut diag: Diag, locate: impl Fn(Site) -> Location) -> Self {
+        let notes = std::mem::take(&mut diag.notes).into_iter();
         Self {
             severity: diag.severity,
             name: diag.tag,
             location: locate(diag.site),
-            text: diag.text(),
-            notes: diag
-                .notes
-                .iter()
-                .map(|(site, text)| (locate(*site), text.clone()))
-                .collect(),
+            notes: notes.map(|(site, text)| (locate(site), text)).collect(),
+            text: diag.into_text(),
         }
     }
 }

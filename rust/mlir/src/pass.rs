@@ -337,9 +337,9 @@ fn try_run(
         return Ok(ffi::Outcome::default());
     }
     let reading = read(function, choice.detail())?;
-    let plan = choice
+    let mut plan = choice
         .plan(&reading, target)
-        .map_err(|diags| located(&diags, &reading))?;
+        .map_err(|diags| located(diags, &reading))?;
     if options.validate && !plan.is_empty() {
         let after = plan.applied_to(&reading.program);
         validate::validate(
@@ -348,18 +348,16 @@ fn try_run(
             target,
             validate::Options::default(),
         )
-        .map_err(|diags| located_after(&diags, &reading, &plan))?;
+        .map_err(|diags| located_after(diags, &reading, &plan))?;
     }
     if let Some(text) = &plan.report {
         report::write(&options.report_dir, function, text)
             .map_err(|error| at_function(function, format!("{error:#} [pto:report-dir]")))?;
     }
+    let messages = located(std::mem::take(&mut plan.diags), &reading);
     let outcome = ffi::Outcome {
         changed: !plan.is_empty(),
-        messages: located(&plan.diags, &reading)
-            .into_iter()
-            .map(Into::into)
-            .collect(),
+        messages: messages.into_iter().map(Into::into).collect(),
         flags: plan.acc.len() as u64,
         memsets: plan.memsets.len() as u64,
         edges: plan.edges.len() as u64,
@@ -383,14 +381,14 @@ fn written(text: &[TextPart], reading: &Reading) -> String {
     text.iter().map(part).collect()
 }
 
-fn located(diags: &[Diag], reading: &Reading) -> Vec<Message> {
+fn located(diags: Vec<Diag>, reading: &Reading) -> Vec<Message> {
     located_after(diags, reading, &Plan::default())
 }
 
 /// The messages of diagnostics about the program that `plan` makes.
-fn located_after(diags: &[Diag], reading: &Reading, plan: &Plan) -> Vec<Message> {
+fn located_after(diags: Vec<Diag>, reading: &Reading, plan: &Plan) -> Vec<Message> {
+    let diags = diags.into_iter();
     diags
-        .iter()
         .map(|diag| Message::located(diag, reading, plan))
         .collect()
 }

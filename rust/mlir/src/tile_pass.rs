@@ -53,8 +53,8 @@ fn legalize(
         remarks: given.remarks,
         report: given.report,
     };
-    let plan = legalize_tile::plan(&reading.program, &wanted)
-        .map_err(|diags| located(&diags, &reading))?;
+    let mut plan =
+        legalize_tile::plan(&reading.program, &wanted).map_err(|diags| located(diags, &reading))?;
     if let Some(text) = &plan.report {
         report::write(&options.report_dir, function, text).map_err(|error| {
             let sentence = format!("{error:#}");
@@ -66,7 +66,7 @@ fn legalize(
         })?;
     }
     // Operations that lose their accumulator are made anew, so places are looked up before.
-    let messages = located(&plan.diags, &reading);
+    let messages = located(std::mem::take(&mut plan.diags), &reading);
     apply(&plan, &reading).map_err(|message| vec![message])?;
     Ok(ffi::Outcome {
         changed: !plan.is_empty(),
@@ -80,12 +80,12 @@ fn legalize(
 }
 
 /// The messages of diagnostics about the function that `reading` holds.
-pub(crate) fn located(diags: &[Diag], reading: &TileReading) -> Vec<Message> {
+pub(crate) fn located(diags: Vec<Diag>, reading: &TileReading) -> Vec<Message> {
     let locate = |site| match site {
         Site::Function => reading.function.location(),
         Site::Inst(inst) => reading.op(inst).location(),
         Site::Alloc(tile) => reading.tile_location(tile),
     };
     let message = |diag| Message::of(diag, locate);
-    diags.iter().map(message).collect()
+    diags.into_iter().map(message).collect()
 }

@@ -59,7 +59,7 @@ fn functions_in(module: Op) -> Vec<Op> {
 fn export_function(function: Op) -> Result<Function, Vec<Message>> {
     let reading = read(function)?;
     let registers =
-        assign(&reading.program, HAND as u8).map_err(|diags| located(&diags, &reading))?;
+        assign(&reading.program, HAND as u8).map_err(|diags| located(diags, &reading))?;
     let mut exporter = Exporter {
         reading: &reading,
         registers,
