@@ -38,9 +38,3 @@ mod run;
 pub mod text;
 mod tile_pass;
 mod words;
-
-/// What the core allocates with in the tools and the plugin. MLIR leaves the heap of the C library in
-/// small pieces, among which short-lived lists are slow to find room.
-#[cfg(feature = "mimalloc")]
-#[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
