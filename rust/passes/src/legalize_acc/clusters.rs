@@ -20,8 +20,9 @@
 //! after the beginning of the new box. Every box is pushed once per slot and popped at most once, so
 //! the time is linear after sorting.
 
-use super::geometry::Strips;
 use pto_ir::{Interval, Target, ZeroWindow};
+
+use super::geometry::Strips;
 
 /// What an object covers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -62,7 +62,6 @@ pub(super) struct Nests<'p> {
 }
 
 /// The matmuls that are not in the block of their buffer's allocation.
-#[derive(Default)]
 struct Members {
     /// By buffer, then in program order.
     list: Vec<(u32, Member)>,
@@ -88,7 +87,7 @@ impl Members {
     }
 
     /// Those into `alloc`.
-    fn to(&self, alloc: u32) -> impl Iterator<Item = Member> + Clone + '_ {
+    fn to(&self, alloc: u32) -> impl Iterator<Item = Member> + '_ {
         let first = self.list.partition_point(|&(other, _)| other < alloc);
         let all = self.list[first..].iter();
         all.take_while(move |&&(other, _)| other == alloc)
