@@ -9,7 +9,7 @@ use super::grid::{Grid, Run};
 
 /// What the reference says of a cell, and what PSUM holds unless a START intervened.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Content {
+pub(super) enum Content {
     /// Nobody wrote it through its buffer; PSUM holds anything.
     Fresh,
     /// As before, and PSUM holds +0.0.
@@ -18,6 +18,8 @@ enum Content {
     Zero,
     /// It has a value, and PSUM holds it.
     Valued,
+    /// It is fresh and PSUM holds anything, or it has a value and PSUM holds that.
+    Perhaps,
     /// It has a value, and PSUM does not hold it on some machine.
     Lost,
 }
@@ -25,7 +27,7 @@ enum Content {
 /// What STARTs did since the last write. Where one did something, the next PE write overwrites or
 /// adds to +0.0.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Pending {
+pub(super) enum Pending {
     /// Nothing on any machine.
     No,
     /// Something on some machine.
@@ -35,15 +37,15 @@ enum Pending {
 }
 
 #[derive(Clone, Copy)]
-struct Cell {
-    owner: u32,
-    content: Content,
-    pending: Pending,
+pub(super) struct Cell {
+    pub(super) owner: u32,
+    pub(super) content: Content,
+    pub(super) pending: Pending,
     /// The first START since the last write.
-    start: u32,
+    pub(super) start: u32,
 }
 
-const NOBODY: u32 = u32::MAX;
+pub(super) const NOBODY: u32 = u32::MAX;
 
 impl Cell {
     /// Whether nothing that follows can tell the two apart.
@@ -54,16 +56,13 @@ impl Cell {
     }
 
     /// Whether a buffer has a value here.
-    fn has_value(&self) -> bool {
-        let is_value = matches!(
-            self.content,
-            Content::Valued | Content::Zero | Content::Lost
-        );
+    pub(super) fn has_value(&self) -> bool {
+        let is_value = !matches!(self.content, Content::Fresh | Content::FreshZero);
         is_value && self.owner != NOBODY
     }
 
     /// From here on the cell belongs to `owner`, which has written nothing.
-    fn pass_to(&mut self, owner: u32) {
+    pub(super) fn pass_to(&mut self, owner: u32) {
         self.content = match self.content {
             Content::Zero | Content::FreshZero => Content::FreshZero,
             _ => Content::Fresh,
@@ -88,7 +87,7 @@ impl Cell {
         if self.pending == Pending::No {
             return;
         }
-        if self.content == Content::Valued {
+        if matches!(self.content, Content::Valued | Content::Perhaps) {
             self.content = Content::Lost;
         }
         self.pending = if is_certain {
@@ -107,7 +106,9 @@ impl Cell {
             (Content::Zero, _) => overwrites || self.start == inst,
             (Content::Fresh, pending) => pending == Pending::Certain,
             (Content::Valued, Pending::No) => !overwrites,
-            (Content::Valued | Content::Lost, pending) => overwrites && pending == Pending::Certain,
+            (Content::Valued | Content::Perhaps | Content::Lost, pending) => {
+                overwrites && pending == Pending::Certain
+            }
         };
         self.content = Content::Valued;
         self.pending = Pending::No;
@@ -117,28 +118,28 @@ impl Cell {
 
 /// What changed, as it was before.
 #[derive(Default)]
-struct Log {
-    cells: Vec<(u32, Cell)>,
+pub(super) struct Log {
+    pub(super) cells: Vec<(u32, Cell)>,
     /// Buffers, and whether they were displaced.
-    displaced: Vec<(u32, bool)>,
+    pub(super) displaced: Vec<(u32, bool)>,
 }
 
 /// How much was logged at some time.
 #[derive(Clone, Copy)]
 pub(super) struct Logged {
-    cells: usize,
-    displaced: usize,
+    pub(super) cells: usize,
+    pub(super) displaced: usize,
 }
 
 pub(super) struct Replay<'p> {
     program: &'p Program,
     target: &'static Target,
     grid: Grid<'p>,
-    cells: Vec<Cell>,
+    pub(super) cells: Vec<Cell>,
     /// By buffer: whether another one took a cell in which it had a value.
-    displaced: Vec<bool>,
-    /// Where something is repeated: what changed.
-    log: Option<Log>,
+    pub(super) displaced: Vec<bool>,
+    /// Where something is repeated, or may not run: what changed.
+    pub(super) log: Option<Log>,
     /// Whether a buffer may take a cell in which another one has a value.
     pub(super) may_displace: bool,
 }
@@ -328,14 +329,23 @@ impl<'p> Replay<'p> {
         true
     }
 
+    /// Whether `owner` finds its value, where it has one. Nobody can tell what is right where it has none.
     fn read(&mut self, access: AccessId, owner: u32) -> bool {
+        let is_undefined = |cell: &Cell| match cell.content {
+            // It has no value in a cell that others have, if it lost none to them.
+            _ if cell.owner != owner => !self.displaced[owner as usize],
+            content => matches!(content, Content::Fresh | Content::FreshZero),
+        };
+        let is_held = |cell: &Cell| {
+            matches!(
+                cell.content,
+                Content::Valued | Content::Zero | Content::Perhaps
+            ) && cell.pending == Pending::No
+        };
         let runs = self.grid.place(access);
         self.grid.runs[runs].iter().all(|&(from, to)| {
-            self.cells[from as usize..to as usize].iter().all(|cell| {
-                cell.owner == owner
-                    && matches!(cell.content, Content::Valued | Content::Zero)
-                    && cell.pending == Pending::No
-            })
+            let mut cells = self.cells[from as usize..to as usize].iter();
+            cells.all(|cell| is_undefined(cell) || is_held(cell))
         })
     }
 
@@ -353,15 +363,14 @@ impl<'p> Replay<'p> {
     /// A memset of the plan before `before`. It is no part of the meaning: a value that it destroys
     /// must be one that the instruction overwrites.
     pub(super) fn clear(&mut self, before: InstId, memset: MemsetTarget) -> bool {
-        let Some(matmul) = self.program.inst(before).matmul() else {
-            return false;
-        };
         // A `tmatmul` overwrites what is cleared if all of that is its destination.
-        let overwrites = matmul.accumulator.is_none()
-            && match memset {
-                MemsetTarget::Access(access) => access == matmul.dst,
-                MemsetTarget::Rectangle { .. } | MemsetTarget::Relay => true,
-            };
+        let overwrites = self.program.inst(before).matmul().is_some_and(|matmul| {
+            matmul.accumulator.is_none()
+                && match memset {
+                    MemsetTarget::Access(access) => access == matmul.dst,
+                    MemsetTarget::Rectangle { .. } | MemsetTarget::Relay => true,
+                }
+        });
         let act = |cell: &mut Cell| {
             let is_fresh = matches!(cell.content, Content::Fresh | Content::FreshZero);
             cell.content = Content::FreshZero;
@@ -393,7 +402,7 @@ impl<'p> Replay<'p> {
 }
 
 /// Logs a run of cells that are about to change.
-fn note(log: &mut Option<Log>, cells: &[Cell], (from, to): Run) {
+pub(super) fn note(log: &mut Option<Log>, cells: &[Cell], (from, to): Run) {
     if let Some(log) = log {
         log.cells
             .extend((from..to).map(|cell| (cell, cells[cell as usize])));
@@ -401,7 +410,12 @@ fn note(log: &mut Option<Log>, cells: &[Cell], (from, to): Run) {
 }
 
 /// Marks a buffer as displaced, or not any more.
-fn displace(displaced: &mut [bool], log: &mut Option<Log>, alloc: u32, is_displaced: bool) {
+pub(super) fn displace(
+    displaced: &mut [bool],
+    log: &mut Option<Log>,
+    alloc: u32,
+    is_displaced: bool,
+) {
     let before = std::mem::replace(&mut displaced[alloc as usize], is_displaced);
     if let Some(log) = log.as_mut().filter(|_| before != is_displaced) {
         log.displaced.push((alloc, before));
@@ -409,7 +423,7 @@ fn displace(displaced: &mut [bool], log: &mut Option<Log>, alloc: u32, is_displa
 }
 
 /// The first entry of each key: how it was before.
-fn first_entries<T: Copy>(entries: &[(u32, T)]) -> Vec<(u32, T)> {
+pub(super) fn first_entries<T: Copy>(entries: &[(u32, T)]) -> Vec<(u32, T)> {
     let mut entries = entries.to_vec();
     // Sorting keeps the order of one key's entries.
     entries.sort_by_key(|&(key, _)| key);

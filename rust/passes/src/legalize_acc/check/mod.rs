@@ -9,8 +9,11 @@
 //! `pto:internal-legalize-acc`.
 
 mod cells;
+mod changes;
+mod choices;
 mod clocks;
 mod grid;
+mod joins;
 mod lanes;
 mod passages;
 pub(super) mod replay;

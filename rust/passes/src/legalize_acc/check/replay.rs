@@ -1,4 +1,4 @@
-//! A quick proof for straight lines and plain loop nests: replay the function cell by cell on all
+//! A quick proof for straight lines, loops and branches: replay the function cell by cell on all
 //! machines at once.
 //!
 //! Every cell is in one state that holds on every machine the flags have to be right on (START sets
@@ -7,32 +7,42 @@
 //! leaves the judgement to [`crate::verify_acc`], which knows more states. So the replay may refuse
 //! what is right; it must not accept what is wrong.
 //!
-//! A loop that certainly runs is replayed in its first iteration, and then in another one until that
-//! leaves every cell as it found it. From there on all iterations are alike: each begins in the same
-//! state, and the predicates that the replay knows ask for nothing but first iterations. Inner loops
-//! are replayed anew in each. So every combination of "first" and "not first" that can occur has been
-//! seen, from the state in which it occurs.
+//! A loop is replayed in its first iteration, and then in another one until that leaves every cell as it
+//! found it. From there on all iterations are alike: each begins in the same state, and the predicates
+//! that the replay knows ask for nothing but first iterations. Inner loops are replayed anew in each. So
+//! every combination of "first" and "not first" that can occur has been seen, from the state in which it
+//! occurs.
+//!
+//! Where paths meet (behind a branch, a loop that may not run, or one that may end after several
+//! iterations) the cells are joined ([`super::joins`]): a sum that was built on some paths alone may be
+//! read and overwritten, but not added to. For a nest `for i { for k { tmatmul_acc } }` that says too
+//! little if `k` may not run: the sum that the second `i` adds to was built in the first if `k` runs at all.
+//! So where that fails, it is decided at the outermost loop which inner ones run ([`super::choices`]), and
+//! the nest is replayed for every choice.
 //!
 //! In a loop a buffer takes the cells of another one in the first iteration only, and only if some
 //! predicate tells that iteration from the others: the proof over all paths looks no closer, and what is
 //! accepted here should be accepted there.
 
-use std::borrow::Cow;
-
 use pto_ir::{
-    AccEdit, Anchor, BlockId, InstId, Matmul, MemsetTarget, NewMemset, NewPredicate, Op, Origin,
-    Plan, Program, RegionId, RegionKind, Space, Target, Turn,
+    BlockId, Condition, InstId, Matmul, Op, Origin, Plan, Program, RegionId, RegionKind, Space,
+    Target, Turn,
 };
 
-use super::cells::{Logged, Replay};
+use super::cells::Replay;
+use super::changes::Changes;
+use super::choices::Choices;
+use super::joins::End;
 use crate::verify_acc::flow::tracked_loops;
 
 /// Deeper nests are left to the proof over all paths: replaying doubles with each level.
 const MAX_DEPTH: usize = 4;
-/// After so many iterations that are not the first one, the cells should have settled.
+/// So are branches in branches: the replay recurs.
+const MAX_BRANCHES: usize = 16;
+/// After so many iterations beside the first one, the cells should have settled.
 const MAX_ITERATIONS: usize = 3;
 
-/// Whether the plan makes a function of straight lines and plain loops right. `false` proves nothing.
+/// Whether the plan makes a function of straight lines, loops and branches right. `false` proves nothing.
 pub(in crate::legalize_acc) fn is_plainly_right(
     program: &Program,
     target: &'static Target,
@@ -50,12 +60,18 @@ pub(in crate::legalize_acc) fn is_plainly_right(
     let Some(changes) = Changes::of(plan) else {
         return false;
     };
+    let Some(choices) = Choices::of(program) else {
+        return false;
+    };
     let mut walk = Walk {
         program,
+        choices,
+        decided: Vec::new(),
         replay: Replay::new(program, target, plan),
         changes,
         told_apart: told_apart(program, plan),
         loops: Vec::new(),
+        branches: 0,
     };
     walk.block(*entry) && walk.changes.are_seen()
 }
@@ -72,131 +88,12 @@ fn told_apart(program: &Program, plan: &Plan) -> Vec<bool> {
     is_asked
 }
 
-/// What the plan says of each instruction, in the order of their numbers.
-struct Changes<'p> {
-    acc: Cow<'p, [AccEdit]>,
-    memsets: Cow<'p, [NewMemset]>,
-    predicates: Cow<'p, [NewPredicate]>,
-    passed: Passed,
-    /// How much of all lists was looked at in first iterations, in which everything is passed once.
-    seen: usize,
-    is_first: bool,
-}
-
-/// How much of each list lies behind.
-#[derive(Clone, Copy, Debug, Default)]
-struct Passed {
-    acc: usize,
-    memsets: usize,
-    predicates: usize,
-}
-
-impl<'p> Changes<'p> {
-    /// `None` where a memset stands before no instruction.
-    fn of(plan: &'p Plan) -> Option<Self> {
-        let is_before = |memset: &NewMemset| matches!(memset.at, Anchor::Before(_));
-        let memsets = of_psum(&plan.memsets);
-        memsets.iter().all(is_before).then(|| Self {
-            acc: sorted(&plan.acc, |edit| edit.inst),
-            memsets: match memsets {
-                Cow::Borrowed(memsets) => sorted(memsets, place),
-                Cow::Owned(memsets) => Cow::Owned(sorted(&memsets, place).into_owned()),
-            },
-            predicates: sorted(&plan.predicates, |new| new.inst),
-            passed: Passed::default(),
-            seen: 0,
-            is_first: true,
-        })
-    }
-
-    /// Goes to the first of the instructions that come next, where the lists are not there yet.
-    fn seek(&mut self, insts: &[InstId]) {
-        let Some(&next) = insts.first() else { return };
-        let Passed {
-            acc,
-            memsets,
-            predicates,
-        } = &mut self.passed;
-        advance(acc, &self.acc, |edit| edit.inst < next);
-        advance(memsets, &self.memsets, |memset| place(memset) < next);
-        advance(predicates, &self.predicates, |new| new.inst < next);
-    }
-
-    /// Whether the replay has looked at everything.
-    fn are_seen(&self) -> bool {
-        self.seen == self.acc.len() + self.memsets.len() + self.predicates.len()
-    }
-
-    /// The memset before `inst` that comes next.
-    fn memset(&mut self, inst: InstId) -> Option<NewMemset> {
-        let memset = self.memsets.get(self.passed.memsets);
-        let memset = memset.filter(|memset| place(memset) == inst)?;
-        self.passed.memsets += 1;
-        self.seen += usize::from(self.is_first);
-        Some(*memset)
-    }
-
-    fn acc(&mut self, inst: InstId) -> Option<AccEdit> {
-        let edit = self.acc.get(self.passed.acc);
-        let edit = edit.filter(|edit| edit.inst == inst)?;
-        self.passed.acc += 1;
-        self.seen += usize::from(self.is_first);
-        Some(*edit)
-    }
-
-    /// The loops that must be in their first iteration for `inst` to START.
-    fn start_if(&mut self, inst: InstId) -> Option<&[InstId]> {
-        let mut start = None;
-        while let Some(new) = self.predicates.get(self.passed.predicates)
-            && new.inst == inst
-        {
-            if new.turn == Turn::First {
-                start = Some(new.loops.as_slice());
-            }
-            self.passed.predicates += 1;
-            self.seen += usize::from(self.is_first);
-        }
-        start
-    }
-}
-
-/// Moves `passed` to the first entry of `list`, which is sorted, of which `is_before` does not hold. Entries
-/// are asked for in their order, but for blocks that are numbered otherwise.
-fn advance<T>(passed: &mut usize, list: &[T], is_before: impl Fn(&T) -> bool) {
-    let is_there = |at: usize| {
-        list[..at].last().is_none_or(&is_before) && list.get(at).is_none_or(|next| !is_before(next))
-    };
-    if !is_there(*passed) {
-        *passed = list.partition_point(is_before);
-    }
-}
-
-/// The memsets that clear cells of PSUM.
-fn of_psum(memsets: &[NewMemset]) -> Cow<'_, [NewMemset]> {
-    let is_relay = |memset: &&NewMemset| memset.target == MemsetTarget::Relay;
-    if !memsets.iter().any(|memset| is_relay(&memset)) {
-        return Cow::Borrowed(memsets);
-    }
-    let others = memsets.iter().filter(|memset| !is_relay(memset));
-    Cow::Owned(others.copied().collect())
-}
-
-/// The instruction that a memset stands before.
-fn place(memset: &NewMemset) -> InstId {
-    match memset.at {
-        Anchor::Before(inst) => inst,
-        Anchor::End(_) => InstId::new(0),
-    }
-}
-
-/// `list` in the order of `key`, in which most lists are already.
-fn sorted<T: Clone>(list: &[T], key: impl Fn(&T) -> InstId) -> Cow<'_, [T]> {
-    if list.is_sorted_by_key(&key) {
-        return Cow::Borrowed(list);
-    }
-    let mut list = list.to_vec();
-    list.sort_by_key(key);
-    Cow::Owned(list)
+/// Whether `holder`, one of `loops`, is in its first iteration.
+fn is_first(loops: &[(InstId, bool)], holder: InstId) -> Option<bool> {
+    let mut loops = loops.iter();
+    loops
+        .find(|&&(known, _)| known == holder)
+        .map(|&(_, first)| first)
 }
 
 struct Walk<'p> {
@@ -204,8 +101,13 @@ struct Walk<'p> {
     replay: Replay<'p>,
     changes: Changes<'p>,
     told_apart: Vec<bool>,
+    choices: Choices,
+    /// Of loops that may not run, each the first one with its bounds: whether they do, on this path.
+    decided: Vec<(InstId, bool)>,
     /// The loops around the instruction, and whether each is in its first iteration.
     loops: Vec<(InstId, bool)>,
+    /// The number of branches around it.
+    branches: usize,
 }
 
 impl Walk<'_> {
@@ -247,15 +149,16 @@ impl Walk<'_> {
                     || program.alloc(*id).space != Space::Psum
                     || self.replay.renew(*id)
             }
-            Op::Region {
-                kind: RegionKind::For { trips: Some(trips) },
-                regions,
-            } => {
-                let is_right = self.nest(inst, *trips, regions);
+            Op::Region { kind, regions } => {
+                let is_right = match *kind {
+                    RegionKind::For { trips } => self.nest(inst, trips, regions),
+                    RegionKind::If | RegionKind::IndexSwitch => self.branch(inst, *kind, regions),
+                    RegionKind::While | RegionKind::Other => false,
+                };
                 self.changes.seek(rest);
                 is_right
             }
-            Op::Dealloc(_) | Op::Call { .. } | Op::Region { .. } => false,
+            Op::Dealloc(_) | Op::Call { .. } => false,
         }
     }
 
@@ -268,18 +171,12 @@ impl Walk<'_> {
             return false;
         };
         let loops = &self.loops;
-        let is_first = |holder: InstId| loops.iter().find(|l| l.0 == holder).map(|l| l.1);
         let starts = match (self.changes.start_if(inst), matmul.start_if) {
             (Some(asked), None) => {
-                let asked = asked.iter().map(|&holder| is_first(holder));
-                asked
-                    .into_iter()
-                    .try_fold(true, |all, one| Some(all && one?))
+                let mut asked = asked.iter().map(|&holder| is_first(loops, holder));
+                asked.try_fold(true, |all, one| Some(all && one?))
             }
-            (None, Some(known)) => {
-                let condition = self.program.condition(known.condition);
-                condition.holds(|holder, turn| is_first(holder).filter(|_| turn == Turn::First))
-            }
+            (None, Some(known)) => self.holds(self.program.condition(known.condition)),
             (None, None) => Some(false),
             (Some(_), Some(_)) => None,
         };
@@ -293,28 +190,135 @@ impl Walk<'_> {
         }
     }
 
-    /// A loop that runs `trips` times.
-    fn nest(&mut self, holder: InstId, trips: u64, regions: &[RegionId]) -> bool {
+    /// Whether `condition` holds in the current iterations, if that is known.
+    fn holds(&self, condition: &Condition) -> Option<bool> {
+        condition
+            .holds(|holder, turn| is_first(&self.loops, holder).filter(|_| turn == Turn::First))
+    }
+
+    /// A loop that runs `trips` times, or nobody knows how often.
+    fn nest(&mut self, holder: InstId, trips: Option<u64>, regions: &[RegionId]) -> bool {
         let [region] = regions else { return false };
         let [body] = self.program.region(*region).blocks.as_slice() else {
             return false;
         };
-        if trips == 0 || self.loops.len() == MAX_DEPTH {
+        let like = self.program.like(holder);
+        let may_not_run = match (trips, self.decided(like)) {
+            (Some(0), _) => return false,
+            (None, Some(false)) => return true,
+            (None, None) => true,
+            (Some(_), _) | (None, Some(true)) => false,
+        };
+        if self.loops.len() == MAX_DEPTH {
             return false;
         }
-        let is_outermost = self.loops.is_empty();
-        if is_outermost {
-            self.replay.start_log();
+        let is_outermost = self.starts_log();
+        let decided = self.decided.len();
+        if trips.is_none() {
+            self.decided.push((like, true));
         }
-        let (before, passed) = (self.replay.logged(), self.changes.passed);
-        let is_right = self.iteration(holder, true, *body)
-            && (trips == 1
-                || self.is_settled(holder, before)
-                || self.others(holder, *body, passed));
+        let is_right = self.choices(holder, trips, may_not_run, *body);
+        self.decided.truncate(decided);
         if is_outermost {
             self.replay.end_log();
         }
         is_right
+    }
+
+    /// Whether loops with the bounds of `like` run, where that is decided.
+    fn decided(&self, like: InstId) -> Option<bool> {
+        let mut decided = self.decided.iter();
+        decided
+            .find(|&&(known, _)| known == like)
+            .map(|&(_, runs)| runs)
+    }
+
+    /// Logs from here on; whether nobody did before.
+    fn starts_log(&mut self) -> bool {
+        let starts = self.replay.log.is_none();
+        if starts {
+            self.replay.start_log();
+        }
+        starts
+    }
+
+    /// The loop `holder`, however loops inside are decided.
+    fn choices(
+        &mut self,
+        holder: InstId,
+        trips: Option<u64>,
+        may_not_run: bool,
+        body: BlockId,
+    ) -> bool {
+        let mut inner = self.choices.at(holder);
+        inner.retain(|like| self.decided(*like).is_none());
+        let (before, passed) = (self.replay.logged(), self.changes.passed);
+        let mut ends = Vec::new();
+        // Mostly it is right even if they are decided anew each time, which is less to replay.
+        if !self.iterations(holder, trips, body, &mut ends) {
+            if inner.is_empty() {
+                return false;
+            }
+            ends.clear();
+            for choice in 0..1 << inner.len() {
+                self.replay.take_back(before);
+                self.changes.passed = passed;
+                let each = inner.iter().enumerate();
+                let runs = each.map(|(index, &like)| (like, choice >> index & 1 == 0));
+                let decided = self.decided.len();
+                self.decided.extend(runs);
+                let count = ends.len();
+                let is_right = self.iterations(holder, trips, body, &mut ends);
+                self.decided.truncate(decided);
+                if !is_right {
+                    return false;
+                }
+                if ends.len() == count {
+                    ends.push(self.replay.end(before));
+                }
+            }
+        }
+        if may_not_run {
+            ends.push(End::default());
+        }
+        if !ends.is_empty() {
+            self.replay.take_back(before);
+            self.replay.join(&ends);
+        }
+        true
+    }
+
+    /// All iterations of a loop that runs. If it ends as it is now there is nothing new in `ends`, else all
+    /// ways in which it may end. Of a loop that runs more than once it is not asked here how often.
+    fn iterations(
+        &mut self,
+        holder: InstId,
+        trips: Option<u64>,
+        body: BlockId,
+        ends: &mut Vec<End>,
+    ) -> bool {
+        let passed = self.changes.passed;
+        let (since, count) = (self.replay.logged(), ends.len());
+        let mut before = since;
+        for iteration in 0..=MAX_ITERATIONS {
+            self.changes.passed = passed;
+            if !self.iteration(holder, iteration == 0, body) {
+                return false;
+            }
+            // The first one is like all others if nobody tells it from them.
+            let is_like_others = iteration > 0 || !self.told_apart[holder.index()];
+            let is_over = trips == Some(1) || is_like_others && self.replay.is_as_at(before);
+            let may_end = trips.is_none() || iteration > 0;
+            let is_only_end = is_over && trips.is_some() && ends.len() == count;
+            if may_end && !is_only_end {
+                ends.push(self.replay.end(since));
+            }
+            if is_over {
+                return true;
+            }
+            before = self.replay.logged();
+        }
+        false
     }
 
     fn iteration(&mut self, holder: InstId, is_first: bool, body: BlockId) -> bool {
@@ -322,32 +326,50 @@ impl Walk<'_> {
         let is_told_apart = self.told_apart[holder.index()];
         self.replay.may_displace = outside && is_first && is_told_apart;
         self.loops.push((holder, is_first));
-        let was_first = self.changes.is_first;
-        self.changes.is_first &= is_first;
         let is_right = self.block(body);
-        self.changes.is_first = was_first;
         self.loops.pop();
         self.replay.may_displace = outside;
         is_right
     }
 
-    /// Whether the first iteration is like all others, and found everything as it leaves it.
-    fn is_settled(&self, holder: InstId, before: Logged) -> bool {
-        !self.told_apart[holder.index()] && self.replay.is_as_at(before)
-    }
-
-    /// All iterations but the first. `passed`: how much of the plan lay behind when the loop began.
-    fn others(&mut self, holder: InstId, body: BlockId, passed: Passed) -> bool {
-        for _ in 0..MAX_ITERATIONS {
-            let before = self.replay.logged();
-            self.changes.passed = passed;
-            if !self.iteration(holder, false, body) {
+    /// A branch: the region that is known to run, or any of them.
+    fn branch(&mut self, holder: InstId, kind: RegionKind, regions: &[RegionId]) -> bool {
+        let is_outermost = self.starts_log();
+        let before = self.replay.logged();
+        let known = self.program.branch(holder);
+        let known = known.and_then(|condition| self.holds(condition));
+        let mut ends = Vec::new();
+        for (index, &region) in regions.iter().enumerate() {
+            if known.is_some_and(|known| known != (index == 0)) {
+                continue;
+            }
+            if !self.arm(region) {
                 return false;
             }
-            if self.replay.is_as_at(before) {
-                return true;
-            }
+            ends.push(self.replay.end(before));
+            self.replay.take_back(before);
         }
-        false
+        if kind == RegionKind::If && regions.len() < 2 && known != Some(true) {
+            ends.push(End::default());
+        }
+        self.replay.join(&ends);
+        if is_outermost {
+            self.replay.end_log();
+        }
+        true
+    }
+
+    fn arm(&mut self, region: RegionId) -> bool {
+        if self.branches == MAX_BRANCHES {
+            return false;
+        }
+        self.branches += 1;
+        let is_right = match self.program.region(region).blocks.as_slice() {
+            [] => true,
+            [block] => self.block(*block),
+            _ => false,
+        };
+        self.branches -= 1;
+        is_right
     }
 }
