@@ -99,6 +99,19 @@ static std::string toText(const bridge::Note &note) {
   return text;
 }
 
+bool mlir::pto::wantsRemarks(Operation *root, StringRef category) {
+  MLIRContext *context = root->getContext();
+  if (!context->getRemarkEngine())
+    return false;
+  // Only a remark that is begun tells whether its category is wanted. It is
+  // replaced before it ends, so nobody sees it.
+  auto options = remark::RemarkOpts::name("").category(category);
+  auto remark = remark::passed(root->getLoc(), options);
+  bool isWanted = static_cast<bool>(remark);
+  remark = remark::detail::InFlightRemark();
+  return isWanted;
+}
+
 static void printRemark(const bridge::Message &message, Operation *function,
                         StringRef category) {
   MLIRContext *context = function->getContext();

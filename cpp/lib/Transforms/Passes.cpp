@@ -90,7 +90,8 @@ template <typename Derived, typename Base> struct RustPass : Base {
   void runOnOperation() override {
     Operation *root = this->getOperation();
     bridge::Options options = derived().getOptions();
-    options.remarks = root->getContext()->getRemarkEngine() != nullptr;
+    std::string category = ("pto." + this->getArgument().drop_front(4)).str();
+    options.remarks = wantsRemarks(root, category);
     SmallVector<Operation *> functions = getFunctions(root);
     std::vector<PassResult> results(functions.size());
     parallelFor(root->getContext(), 0, functions.size(), [&](size_t index) {
@@ -99,7 +100,6 @@ template <typename Derived, typename Base> struct RustPass : Base {
           function, getTargetName(function, this->target), options);
     });
     // Printed in the order of the functions, whatever thread they ran on.
-    std::string category = ("pto." + this->getArgument().drop_front(4)).str();
     bool changed = false;
     for (auto [function, result] : llvm::zip_equal(functions, results)) {
       printMessages(result, function, category);

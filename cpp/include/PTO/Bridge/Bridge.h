@@ -45,6 +45,9 @@ PassResult runOnFunction(pto_rust::Pass pass, Operation *function,
 PassResult compareFunctions(Operation *original, Operation *function,
                             StringRef target, bool sticky);
 
+/// Whether somebody asked for remarks of `category`: making them takes time.
+bool wantsRemarks(Operation *root, StringRef category);
+
 /// Prints what a run on `function` has to say. `category` is that of remarks.
 void printMessages(const PassResult &result, Operation *function,
                    StringRef category);
