@@ -14,6 +14,7 @@ use pto_machine::code::{
 };
 use pto_machine::exec::{Config, DEFAULT_MAX_STEPS, Extent, TileConfig, run};
 use pto_machine::hazards::HazardPolicy;
+use pto_machine::parallel::Order;
 use pto_machine::pe::{self, CellType, PeArray, Update};
 use pto_machine::psum::{Meanings, StartModel};
 use pto_machine::report::SiteId;
@@ -52,6 +53,7 @@ fn main() -> Result<()> {
                 extent: Extent::Group,
                 hazards: HazardPolicy::Error,
                 tiles: TileConfig::default(),
+                order: Order::Forward,
                 max_steps: DEFAULT_MAX_STEPS,
                 times: false,
             };

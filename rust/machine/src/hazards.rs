@@ -1,4 +1,4 @@
-//! The hazards of PSUM: accesses whose result the machine does not promise.
+//! Hazards: accesses whose result nobody promises.
 
 use pto_ir::{Interval, Severity};
 use rustc_hash::FxHashSet;
@@ -13,6 +13,8 @@ pub enum HazardKind {
     AccumulateUndefined,
     /// A cell of an open accumulation group is overwritten by another engine.
     LostPartial,
+    /// Two iterations of a parallel loop touch one element, of any memory, and one of them writes.
+    ParallelConflict,
     /// A cell of an open accumulation group is read.
     ReadOpenGroup,
     /// Two instructions that nothing orders touch one quadrant of one bank, and one of them is a
@@ -32,6 +34,7 @@ impl HazardKind {
         match self {
             Self::AccumulateUndefined => "pto:accumulate-undefined",
             Self::LostPartial => "pto:lost-partial",
+            Self::ParallelConflict => "pto:parallel-conflict",
             Self::PsumCollision => "pto:psum-collision",
             Self::ReadOpenGroup => "pto:read-open-group",
             Self::ReadPending => "pto:read-pending",
@@ -51,6 +54,7 @@ impl HazardKind {
             Self::LostPartial => {
                 "overwrites psum cells of an accumulation group that is still open"
             }
+            Self::ParallelConflict => "depends on the order of two iterations of a parallel loop",
             Self::ReadOpenGroup => "reads psum cells of an accumulation group that is still open",
             Self::PsumCollision => {
                 "touches a bank that another instruction may be using at the same time"
@@ -64,6 +68,7 @@ impl HazardKind {
     const fn note(self) -> &'static str {
         match self {
             Self::LostPartial | Self::ReadOpenGroup => "last written here, without a stop",
+            Self::ParallelConflict => "the other iteration's access is here",
             Self::PsumCollision => "the other instruction is here, and nothing orders the two",
             Self::ReadPending => "made pending by the start here",
             Self::StartClobbers => "clobbered by the start here",
@@ -129,13 +134,50 @@ impl HazardLog {
     /// # Errors
     /// The report, where the hazard ends the run.
     pub fn note(&mut self, hazard: Hazard) -> Outcome<()> {
-        if self.policy == HazardPolicy::Off {
+        let Hazard {
+            kind,
+            site,
+            earlier,
+            bank,
+            partitions,
+            bytes,
+        } = hazard;
+        if !self.is_new(kind, site, earlier) {
             return Ok(());
         }
-        if !self.seen.insert((hazard.kind, hazard.site, hazard.earlier)) {
+        let place = format!("bank {bank}, partitions {partitions}, bytes {bytes}");
+        self.add(self.report(kind, (site, earlier), &place))
+    }
+
+    /// Notes that an access and an earlier one, of another iteration of a loop, are in conflict at
+    /// `place`. The sites are theirs and that of the loop.
+    ///
+    /// # Errors
+    /// The report, where the hazard ends the run.
+    pub(crate) fn note_conflict(
+        &mut self,
+        (site, earlier, in_loop): (SiteId, SiteId, SiteId),
+        place: &str,
+    ) -> Outcome<()> {
+        let kind = HazardKind::ParallelConflict;
+        if !self.is_new(kind, site, earlier) {
             return Ok(());
         }
-        let report = self.report(&hazard);
+        let report = self.report(kind, (site, earlier), place);
+        self.add(report.with_note(in_loop, "iterations of this loop run in any order"))
+    }
+
+    /// Whether hazards are reported at all.
+    pub(crate) fn is_on(&self) -> bool {
+        self.policy != HazardPolicy::Off
+    }
+
+    /// Whether hazards are reported, and this one was not yet.
+    fn is_new(&mut self, kind: HazardKind, site: SiteId, earlier: SiteId) -> bool {
+        self.is_on() && self.seen.insert((kind, site, earlier))
+    }
+
+    fn add(&mut self, report: Report) -> Outcome<()> {
         if report.verdict == Verdict::Failed {
             return Err(Box::new(report));
         }
@@ -162,18 +204,8 @@ impl HazardLog {
         reports
     }
 
-    fn report(&self, hazard: &Hazard) -> Report {
-        let Hazard {
-            kind,
-            bank,
-            partitions,
-            bytes,
-            ..
-        } = *hazard;
-        let message = format!(
-            "{}: bank {bank}, partitions {partitions}, bytes {bytes}",
-            kind.sentence()
-        );
+    fn report(&self, kind: HazardKind, (site, earlier): (SiteId, SiteId), place: &str) -> Report {
+        let message = format!("{}: {place}", kind.sentence());
         let ends_runs = matches!(self.policy, HazardPolicy::Error | HazardPolicy::Async);
         let is_error = kind.is_error() && ends_runs;
         let report = Report {
@@ -188,14 +220,14 @@ impl HazardLog {
                 Verdict::Fine
             },
             tag: kind.tag(),
-            site: hazard.site,
+            site,
             message,
             notes: Vec::new(),
         };
-        if hazard.earlier == SiteId::NONE {
+        if earlier == SiteId::NONE {
             return report;
         }
-        report.with_note(hazard.earlier, kind.note())
+        report.with_note(earlier, kind.note())
     }
 }
 

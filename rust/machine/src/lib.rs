@@ -6,6 +6,7 @@
 //! | [`exec`] | the interpreter |
 //! | [`scalar`] | arithmetic on one value |
 //! | [`hazards`] | accesses whose result the machine does not promise |
+//! | [`parallel`] | loops whose iterations run in any order |
 //! | [`stats`], `timing` | counts, and how long a run takes on the machine |
 //! | [`trace`] | what happened in a run, for looking at it |
 //! | [`random`] | random arguments |
@@ -25,6 +26,7 @@
 //! };
 //! use pto_machine::exec::{Config, DEFAULT_MAX_STEPS, Extent, TileConfig, Value, run};
 //! use pto_machine::hazards::HazardPolicy;
+//! use pto_machine::parallel::Order;
 //! use pto_machine::psum::{Meanings, StartModel};
 //! use pto_machine::report::SiteId;
 //!
@@ -74,6 +76,7 @@
 //!     meanings: Meanings { reference: true, models: vec![StartModel::WrittenBit, StartModel::EagerZero] },
 //!     extent: Extent::Group,
 //!     hazards: HazardPolicy::Error,
+//!     order: Order::Forward,
 //!     tiles: TileConfig::default(),
 //!     max_steps: DEFAULT_MAX_STEPS,
 //!     times: false,
@@ -91,6 +94,7 @@ pub mod formats;
 pub mod hazards;
 mod memory;
 pub mod npy;
+pub mod parallel;
 pub mod pe;
 pub mod psum;
 pub mod random;

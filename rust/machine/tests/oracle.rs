@@ -21,6 +21,7 @@ use pto_ir::{InstId, Interval, Program, Target};
 use pto_machine::code::Code;
 use pto_machine::exec::{Config, DEFAULT_MAX_STEPS, Extent, RunResult, TileConfig, Value, run};
 use pto_machine::hazards::HazardPolicy;
+use pto_machine::parallel::Order;
 use pto_machine::psum::{Meanings, StartModel};
 use pto_machine::report::{SiteId, Verdict};
 use pto_testkit::generate::random::{Profile, strategy};
@@ -44,6 +45,7 @@ fn config(
         extent,
         hazards,
         tiles: TileConfig::default(),
+        order: Order::Forward,
         max_steps: DEFAULT_MAX_STEPS,
         times: false,
     }

@@ -14,6 +14,7 @@ use pto_machine::exec::{
     Array, Config, DEFAULT_MAX_STEPS, Extent, Input, RunResult, TILE_WORD, TileConfig, Value, run,
 };
 use pto_machine::hazards::HazardPolicy;
+use pto_machine::parallel::Order;
 use pto_machine::psum::Meanings;
 use pto_machine::report::SiteId;
 use pto_machine::tile::fields::RMode;
@@ -110,6 +111,7 @@ impl Program {
             extent: Extent::Group,
             hazards: HazardPolicy::Off,
             tiles,
+            order: Order::Forward,
             max_steps: DEFAULT_MAX_STEPS,
             times: false,
         };

@@ -17,6 +17,7 @@ use pto_ir::{Program, Target};
 use pto_machine::code::Code;
 use pto_machine::exec::{Config, DEFAULT_MAX_STEPS, Extent, TileConfig, run};
 use pto_machine::hazards::HazardPolicy;
+use pto_machine::parallel::Order;
 use pto_machine::psum::{Meanings, StartModel};
 use pto_passes::validate;
 use pto_testkit::generate::{Profile, recipe};
@@ -77,6 +78,7 @@ fn numeric(case: &Case) {
             extent,
             hazards: HazardPolicy::Off,
             tiles: TileConfig::default(),
+            order: Order::Forward,
             max_steps: DEFAULT_MAX_STEPS,
             times: false,
         };

@@ -148,6 +148,12 @@ pub enum Inst {
         step: ScalarSlot,
         body: Label,
     },
+    /// Begins a loop whose iterations run in any order; jumps to its exit if there is none.
+    ParallelEnter(Box<Parallel>),
+    /// Goes to the next iteration, at `body`, or falls through.
+    ParallelNext {
+        body: Label,
+    },
     Call(Box<Call>),
     Return(Box<[Slot]>),
     /// `cf.assert`.
@@ -228,6 +234,25 @@ pub struct Switch {
     pub width: u8,
     pub cases: Box<[(i64, Label)]>,
     pub default: Label,
+}
+
+/// A nest of loops whose iterations run in any order: the induction variables are signed 64-bit
+/// integers. The steps must be positive.
+#[derive(Clone, Debug)]
+#[allow(missing_docs)]
+pub struct Parallel {
+    pub dims: Box<[ParallelDim]>,
+    pub exit: Label,
+}
+
+/// One loop of such a nest.
+#[derive(Clone, Copy, Debug)]
+#[allow(missing_docs)]
+pub struct ParallelDim {
+    pub iv: ScalarSlot,
+    pub lower: Index,
+    pub upper: Index,
+    pub step: Index,
 }
 
 /// A call: arguments and results slot by slot.
@@ -325,6 +350,8 @@ pub struct EngineOp {
     pub token: Option<ScalarSlot>,
     /// The tokens it waits for.
     pub after: Box<[ScalarSlot]>,
+    /// Whether legalization inserted it: then it is no part of what the program means.
+    pub is_inserted: bool,
 }
 
 impl EngineOp {
@@ -334,6 +361,7 @@ impl EngineOp {
             engine,
             token: None,
             after: Box::default(),
+            is_inserted: false,
         }
     }
 }
@@ -449,7 +477,9 @@ impl Inst {
             | Self::JumpUnless { target, .. }
             | Self::LoopEnter { exit: target, .. }
             | Self::LoopNext { body: target, .. }
-            | Self::GenericNext { enter: target } => visit(target),
+            | Self::GenericNext { enter: target }
+            | Self::ParallelNext { body: target } => visit(target),
+            Self::ParallelEnter(parallel) => visit(&mut parallel.exit),
             Self::GenericEnter(generic) => visit(&mut generic.exit),
             Self::Switch(switch) => {
                 switch

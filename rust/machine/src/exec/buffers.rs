@@ -5,6 +5,7 @@ use smallvec::SmallVec;
 use super::convert::{convert, convert_bits};
 use super::{Machine, Numbers};
 use crate::code::{Index, ScalarSlot, Store, Transfer, ViewSlot};
+use crate::concurrency::Access;
 use crate::memory::View;
 use crate::report::{Outcome, Report, SiteId};
 use crate::trace::AccessKind;
@@ -26,6 +27,8 @@ impl Machine<'_> {
         self.accesses(op.source, AccessKind::Read);
         self.accesses(op.dst, AccessKind::Write);
         if self.memory.copy_tile(&source, &dst, site)? {
+            self.memory.note_access(&source, Access::Read, site)?;
+            self.memory.note_access(&dst, Access::Write, site)?;
             let moved = 2 * source.len() * from.bytes() as u64;
             self.stats.transfer(op.op.engine, moved);
             self.time_transfer(&op.op, Some(&source), &dst);
@@ -63,7 +66,10 @@ impl Machine<'_> {
         for _ in 0..dst.len() {
             self.packed.extend_from_slice(&pattern[..width]);
         }
-        self.memory.write(&dst, &self.packed, site)?;
+        match op.op.is_inserted {
+            true => self.memory.write_unseen(&dst, &self.packed, site)?,
+            false => self.memory.write(&dst, &self.packed, site)?,
+        }
         let moved = self.packed.len() as u64;
         self.stats.fill(op.op.engine, moved);
         self.time_transfer(&op.op, None, &dst);

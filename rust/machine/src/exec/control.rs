@@ -103,9 +103,7 @@ impl<'c> Machine<'c> {
         if step != 0 && (is_unsigned || sign_extend(step, width) > 0) {
             return Ok(());
         }
-        let found = sign_extend(step, width);
-        let message = format!("the step of a loop must be positive, but it is {found}");
-        Err(Box::new(Report::failed("pto:loop-step", site, message)))
+        Err(bad_step(sign_extend(step, width), site))
     }
 
     /// Advances a loop; whether it goes on. A sum past the end of its type ends the loop.
@@ -204,4 +202,10 @@ impl<'c> Machine<'c> {
         }
         Box::new(report)
     }
+}
+
+/// The report of a loop whose step is not positive.
+pub(super) fn bad_step(step: i64, site: SiteId) -> Box<Report> {
+    let message = format!("the step of a loop must be positive, but it is {step}");
+    Box::new(Report::failed("pto:loop-step", site, message))
 }

@@ -59,7 +59,7 @@ impl Machine<'_> {
         self.load_operand(Role::Moving, op, site)?;
         for operand in [op.stationary, op.moving] {
             let view = &self.views[self.view_base() + operand.index()];
-            self.memory.note_access(view, Access::Read);
+            self.memory.note_access(view, Access::Read, site)?;
         }
         let group = match self.config.extent {
             Extent::Group => column_group(op.tile, self.config.target),

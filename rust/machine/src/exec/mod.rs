@@ -10,6 +10,7 @@ mod expect;
 mod generic;
 mod matmul;
 mod observe;
+mod parallel;
 mod scalars;
 mod tiles;
 mod timing;
@@ -28,6 +29,7 @@ use crate::concurrency::Queue;
 use crate::hazards::HazardPolicy;
 pub use crate::memory::MEMORY_LIMIT;
 use crate::memory::{BufferId, Memory, View};
+use crate::parallel::Order;
 use crate::pe::PeArray;
 use crate::psum::{Meanings, Psum};
 use crate::report::{Outcome, Report, SiteId};
@@ -36,6 +38,7 @@ use crate::timing::Timeline;
 use control::Frame;
 use generic::Iteration;
 use matmul::LoadedOperands;
+use parallel::Space;
 
 /// The partitions that a START reaches.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -58,6 +61,8 @@ pub struct Config {
     pub extent: Extent,
     /// What to do about hazards.
     pub hazards: HazardPolicy,
+    /// In which order the iterations of parallel loops run.
+    pub order: Order,
     /// How operations on tiles are executed.
     pub tiles: TileConfig,
     /// The most steps: a step is an instruction, or a like amount of work within one.
@@ -86,6 +91,8 @@ struct Machine<'c> {
     is_active: Vec<bool>,
     globals: Vec<BufferId>,
     iterations: Vec<Iteration<'c>>,
+    /// The parallel loops around the instruction at hand.
+    spaces: Vec<Space<'c>>,
     pe: PeArray,
     loaded: LoadedOperands,
     /// Packed elements on their way from one buffer to another.
@@ -124,6 +131,7 @@ impl<'c> Machine<'c> {
             is_active: vec![false; code.funcs.len()],
             globals: Vec::new(),
             iterations: Vec::new(),
+            spaces: Vec::new(),
             pe: PeArray::new(),
             loaded: LoadedOperands::default(),
             packed: Vec::new(),
@@ -198,6 +206,8 @@ impl<'c> Machine<'c> {
             | Inst::Call(_)
             | Inst::Return(_)
             | Inst::Assert { .. } => return self.control(inst, pc, site),
+            Inst::ParallelEnter(parallel) => return self.enter_parallel(parallel, site),
+            Inst::ParallelNext { body } => return Ok(self.next_of_parallel(body.0)),
             Inst::GenericEnter(generic) => {
                 self.time_host();
                 return self.enter_generic(generic, site);

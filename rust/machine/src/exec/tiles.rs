@@ -4,6 +4,7 @@ use smallvec::SmallVec;
 
 use super::Machine;
 use crate::code::{Allocate, ElementType, TileKind, TileMatmul, ViewSlot};
+use crate::concurrency::Access;
 use crate::memory::{Storage, TileBuffer, View};
 use crate::report::{Outcome, Report, SiteId};
 use crate::tile::cooperative::{element_with_share, group_with_share};
@@ -42,6 +43,7 @@ impl Machine<'_> {
         for &slot in &op.destinations {
             self.accesses(slot, AccessKind::Write);
         }
+        self.note_tiles(op, site)?;
         let operation = self.tile_operation(op, site)?;
         let dimensions = operation.dimensions.iter().flatten();
         let work = dimensions.map(|&size| u64::from(size)).product();
@@ -62,6 +64,17 @@ impl Machine<'_> {
             }
             Err(fault) => Err(self.operation_fault(op, &fault, site)),
         }
+    }
+
+    /// Tells who looks for conflicts of parallel iterations which tiles the operation touches.
+    fn note_tiles(&mut self, op: &TileMatmul, site: SiteId) -> Outcome<()> {
+        let sources = op.sources.iter().map(|&(_, slot)| (slot, Access::Read));
+        let destinations = op.destinations.iter().map(|&slot| (slot, Access::Write));
+        for (slot, access) in sources.chain(destinations) {
+            let view = &self.views[self.view_base() + slot.index()];
+            self.memory.note_access(view, access, site)?;
+        }
+        Ok(())
     }
 
     /// Hands the results out, all together.

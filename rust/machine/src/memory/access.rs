@@ -2,7 +2,6 @@
 //!
 //! Elements travel packed, row-major and little endian, whatever the layout on either side.
 
-use pto_ir::Interval;
 use smallvec::SmallVec;
 
 use super::{Buffer, HostBuffer, Memory, Storage, View, freed_at, freed_buffer, no_buffer};
@@ -15,7 +14,7 @@ impl Memory {
     pub(crate) fn read(&mut self, view: &View, site: SiteId, out: &mut Vec<u8>) -> Outcome<()> {
         out.clear();
         self.check_defined(view, site)?;
-        self.note_access(view, Access::Read);
+        self.note_access(view, Access::Read, site)?;
         let Self { psum, words, .. } = self;
         let buffer = self
             .buffers
@@ -99,7 +98,15 @@ impl Memory {
     /// Writes the packed elements `bytes` to `view`.
     pub(crate) fn write(&mut self, view: &View, bytes: &[u8], site: SiteId) -> Outcome<()> {
         self.buffer(view, site)?;
-        self.note_access(view, Access::Write);
+        self.note_iteration(view, Access::Write, site)?;
+        self.write_unseen(view, bytes, site)
+    }
+
+    /// As [`Self::write`], of what legalization inserted: the program, and so what its iterations may
+    /// do, knows nothing of it.
+    pub(crate) fn write_unseen(&mut self, view: &View, bytes: &[u8], site: SiteId) -> Outcome<()> {
+        self.buffer(view, site)?;
+        self.note_queue(view, Access::Write);
         let Self {
             psum,
             words,
@@ -129,27 +136,9 @@ impl Memory {
         Ok(())
     }
 
-    /// The instruction at hand touches the elements of `view`, if its buffer is outside PSUM: what
-    /// is inside tells its cells itself.
-    pub(crate) fn note_access(&mut self, view: &View, access: Access) {
-        let Some(concurrency) = &mut self.psum.concurrency else {
-            return;
-        };
-        let buffer = self.buffers.get(view.buffer.0 as usize);
-        let (Some(Some(buffer)), Some((low, high))) = (buffer, view.extent()) else {
-            return;
-        };
-        if matches!(buffer.storage, Storage::Host(_)) {
-            // Views lie within their buffers; what is beyond the last number counts as the last.
-            let bound = |element: i128| element.clamp(0, i128::from(u32::MAX) - 1) as u32;
-            let elements = Interval::new(bound(low), bound(high) + 1);
-            concurrency.buffer(buffer.serial, elements, access);
-        }
-    }
-
     /// Reads one element.
     pub(crate) fn load(&mut self, view: &View, at: usize, site: SiteId) -> Outcome<u64> {
-        self.note_access(&view.one(at), Access::Read);
+        self.note_element(view, at, Access::Read, site)?;
         let Self { psum, words, .. } = self;
         let buffer = self
             .buffers
@@ -185,7 +174,7 @@ impl Memory {
 
     /// Writes one element.
     pub(crate) fn store(&mut self, view: &View, at: usize, bits: u64, site: SiteId) -> Outcome<()> {
-        self.note_access(&view.one(at), Access::Write);
+        self.note_element(view, at, Access::Write, site)?;
         let Self { psum, buffers, .. } = self;
         let buffer = buffers
             .get_mut(view.buffer.0 as usize)
@@ -224,6 +213,10 @@ impl Memory {
         region: &Region,
         write: &PeWrite<'_>,
     ) -> Outcome<()> {
+        if write.accumulates {
+            self.note_iteration(view, Access::Read, write.site)?;
+        }
+        self.note_iteration(view, Access::Write, write.site)?;
         let Self { psum, buffers, .. } = self;
         let buffer = buffers
             .get_mut(view.buffer.0 as usize)
@@ -327,7 +320,7 @@ fn cell(buffer: &PsumBuffer, at: usize) -> Region {
 }
 
 /// The indices of buffer element `at` in `view`; the first of them where several are.
-fn indices_of(view: &View, at: usize) -> Vec<u64> {
+pub(super) fn indices_of(view: &View, at: usize) -> Vec<u64> {
     let mut position = 0u64;
     let mut found = None;
     view.runs().for_each_segment(|start, len| {

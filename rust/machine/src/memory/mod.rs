@@ -4,6 +4,7 @@
 
 mod access;
 mod host;
+mod order;
 mod tiles;
 mod view;
 
@@ -12,9 +13,10 @@ use pto_ir::Placement;
 pub(crate) use access::bits_of;
 pub(crate) use host::HostBuffer;
 pub(crate) use tiles::TileBuffer;
-pub(crate) use view::{Dim, View};
+pub(crate) use view::{Dim, Runs, View};
 
 use crate::code::ElementType;
+use crate::parallel::{Marks, ParallelLoops};
 use crate::psum::{Psum, PsumBuffer, cell_type};
 use crate::report::{Outcome, Report, SiteId};
 
@@ -42,6 +44,8 @@ pub(crate) struct Buffer {
     pub(crate) rows: Option<Rows>,
     /// Distinguishes buffers that had the same place in the table.
     serial: u64,
+    /// What parallel iterations did to its elements.
+    marks: Marks,
     pub(crate) storage: Storage,
 }
 
@@ -87,6 +91,8 @@ pub(crate) struct Memory {
     live_bytes: u64,
     collect_at: u64,
     pub(crate) psum: Psum,
+    /// The loops whose iterations run in any order.
+    pub(crate) parallel: ParallelLoops,
     /// Cells on their way.
     words: Vec<u32>,
 }
@@ -99,6 +105,7 @@ impl Memory {
             allocations: 0,
             live_bytes: 0,
             collect_at: COLLECT_AFTER,
+            parallel: ParallelLoops::new(psum.hazards.is_on()),
             psum,
             words: Vec::new(),
         }
@@ -230,6 +237,7 @@ impl Memory {
             rows: kind.rows,
             site,
             serial: self.allocations,
+            marks: Marks::default(),
             storage,
         };
         self.live_bytes += buffer.bytes();
@@ -263,7 +271,7 @@ impl Memory {
             if let Some(buffer) = self.buffers[slot].take() {
                 self.live_bytes -= buffer.bytes();
                 self.free.push(slot as u32);
-                self.forget(buffer.serial);
+                self.forget(buffer.serial, &buffer.marks);
             }
         }
         self.collect_at = COLLECT_AFTER + 2 * self.live_bytes;
@@ -273,13 +281,15 @@ impl Memory {
     pub(crate) fn deallocate(&mut self, view: &View, site: SiteId) -> Outcome<()> {
         let buffer = self.buffer_mut(view, site)?;
         let (bytes, serial) = (buffer.bytes(), buffer.serial);
+        let marks = std::mem::take(&mut buffer.marks);
         buffer.storage = Storage::Freed(site);
         self.live_bytes -= bytes;
-        self.forget(serial);
+        self.forget(serial, &marks);
         Ok(())
     }
 
-    fn forget(&mut self, serial: u64) {
+    fn forget(&mut self, serial: u64, marks: &Marks) {
+        self.parallel.forget(marks);
         if let Some(concurrency) = &mut self.psum.concurrency {
             concurrency.forget(serial);
         }
@@ -298,6 +308,11 @@ impl Memory {
             },
             None => Err(no_buffer(site)),
         }
+    }
+
+    /// The number of the last buffer that was allocated: those that come have larger ones.
+    pub(crate) fn last_serial(&self) -> u64 {
+        self.allocations
     }
 
     /// The number of the buffer of `view`, which no other buffer has.

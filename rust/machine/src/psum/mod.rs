@@ -60,7 +60,7 @@ pub(crate) struct Psum {
     target: &'static Target,
     reference: bool,
     physical: Option<Physical>,
-    hazards: HazardLog,
+    pub(crate) hazards: HazardLog,
     /// Where collisions are looked for.
     pub(crate) concurrency: Option<Concurrency>,
     /// Words of one model, to compare with those of another.

@@ -11,6 +11,7 @@ use pto_machine::exec::{
     Config, DEFAULT_MAX_STEPS, Extent, Input, RunResult, TileConfig, Value, run,
 };
 use pto_machine::hazards::HazardPolicy;
+use pto_machine::parallel::Order;
 use pto_machine::psum::{Meanings, StartModel};
 use pto_machine::report::{Report, SiteId};
 
@@ -269,6 +270,7 @@ pub(crate) fn config(target: &str, meanings: Meanings) -> Config {
         extent: Extent::Group,
         hazards: HazardPolicy::Error,
         tiles: TileConfig::default(),
+        order: Order::Forward,
         max_steps: DEFAULT_MAX_STEPS,
         times: false,
     }

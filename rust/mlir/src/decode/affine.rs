@@ -40,16 +40,16 @@ impl FunctionDecoder<'_> {
         Ok(dst)
     }
 
-    /// The smallest or largest result of a map, as `select` says.
-    fn emit_extremum(
+    /// The smallest or largest of `results`, as `select` says.
+    pub(super) fn emit_extremum(
         &mut self,
-        map: &Map,
+        results: &[Affine],
         operands: &[Value],
         select: IntBinaryOp,
         op: Op,
     ) -> Decoding<ScalarSlot> {
         let mut found = None;
-        for expr in &map.results {
+        for expr in results {
             let value = self.emit_affine(expr, operands, op)?;
             found = Some(match found {
                 None => value,
@@ -81,7 +81,7 @@ impl FunctionDecoder<'_> {
 }
 
 /// The map of `op` in the attribute `name`.
-fn map_of(op: Op, name: &str) -> Decoding<Map> {
+pub(super) fn map_of(op: Op, name: &str) -> Decoding<Map> {
     attribute(op, name)
         .and_then(Attr::map)
         .ok_or_else(|| unsupported(op))
@@ -107,13 +107,13 @@ fn define(decoder: &mut FunctionDecoder<'_>, op: Op, slot: ScalarSlot) -> Decodi
 
 fn minimum(decoder: &mut FunctionDecoder<'_>, op: Op) -> Decoding<()> {
     let map = map_of(op, "map")?;
-    let slot = decoder.emit_extremum(&map, &operands(op), IntBinaryOp::MinSI, op)?;
+    let slot = decoder.emit_extremum(&map.results, &operands(op), IntBinaryOp::MinSI, op)?;
     define(decoder, op, slot)
 }
 
 fn maximum(decoder: &mut FunctionDecoder<'_>, op: Op) -> Decoding<()> {
     let map = map_of(op, "map")?;
-    let slot = decoder.emit_extremum(&map, &operands(op), IntBinaryOp::MaxSI, op)?;
+    let slot = decoder.emit_extremum(&map.results, &operands(op), IntBinaryOp::MaxSI, op)?;
     define(decoder, op, slot)
 }
 
@@ -155,8 +155,8 @@ fn loop_op(decoder: &mut FunctionDecoder<'_>, op: Op) -> Decoding<()> {
     let bounds = LoopBounds {
         compare: IntCompare::Slt,
         width: 64,
-        lower: decoder.emit_extremum(&lower, lower_operands, IntBinaryOp::MaxSI, op)?,
-        upper: decoder.emit_extremum(&upper, upper_operands, IntBinaryOp::MinSI, op)?,
+        lower: decoder.emit_extremum(&lower.results, lower_operands, IntBinaryOp::MaxSI, op)?,
+        upper: decoder.emit_extremum(&upper.results, upper_operands, IntBinaryOp::MinSI, op)?,
         step: decoder.builder.constant(step as u64),
     };
     decoder.counted_loop(op, bounds, inits)

@@ -88,7 +88,7 @@ impl FunctionDecoder<'_> {
     }
 
     /// The slots of the arguments of `block`: new ones where it is seen for the first time.
-    fn block_slots(&mut self, block: Block, at: Op) -> Decoding<Vec<Slot>> {
+    pub(super) fn block_slots(&mut self, block: Block, at: Op) -> Decoding<Vec<Slot>> {
         let arguments: Vec<Value> = block.arguments().collect();
         self.slots(&arguments, at)
     }
@@ -106,7 +106,7 @@ impl FunctionDecoder<'_> {
     }
 
     /// Decodes a region of one block in place, then `after`.
-    fn push_body(&mut self, block: Option<Block>, after: Vec<Work>) {
+    pub(super) fn push_body(&mut self, block: Option<Block>, after: Vec<Work>) {
         self.push_works(after);
         self.pending
             .extend(block.and_then(|block| block.first_op()).map(Work::Ops));

@@ -57,6 +57,7 @@ impl FunctionDecoder<'_> {
             engine: engine.ok_or_else(|| unsupported(op))?,
             token,
             after,
+            is_inserted: facts.inserted,
         })
     }
 }

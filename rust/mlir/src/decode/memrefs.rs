@@ -36,7 +36,7 @@ pub(super) fn handler(name: &str) -> Option<Decode> {
 
 impl FunctionDecoder<'_> {
     /// Numbers that are static or, where they are not, the next of `dynamic`.
-    fn mixed(
+    pub(super) fn mixed(
         &mut self,
         statics: &[i64],
         dynamic: &mut impl Iterator<Item = Value>,
@@ -62,7 +62,7 @@ impl FunctionDecoder<'_> {
     }
 }
 
-fn statics(op: Op, name: &str) -> Decoding<Vec<i64>> {
+pub(super) fn statics(op: Op, name: &str) -> Decoding<Vec<i64>> {
     attribute(op, name)
         .and_then(Attr::i64_array)
         .ok_or_else(|| unsupported(op))

@@ -14,6 +14,7 @@ mod engines;
 mod linalg;
 mod memrefs;
 mod names;
+mod parallel;
 mod scalars;
 mod tiles;
 mod types;
@@ -433,6 +434,7 @@ fn handler(name: &str, op: Op) -> Decoding<Handler> {
     }
     let found = scalars::handler(name)
         .or_else(|| control::handler(name))
+        .or_else(|| parallel::handler(name))
         .or_else(|| memrefs::handler(name))
         .or_else(|| affine::handler(name))
         .or_else(|| linalg::handler(name))

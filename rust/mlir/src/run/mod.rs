@@ -99,6 +99,7 @@ impl Session<'_> {
             extent: self.options.extent.into(),
             hazards: self.options.hazards.into(),
             tiles: self.options.tiles(),
+            order: self.options.order(),
             max_steps: self.options.max_steps,
             times: self.options.stats.is_some(),
         };

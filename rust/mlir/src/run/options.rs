@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::{Parser, ValueEnum};
 use pto_machine::exec::{DEFAULT_MAX_STEPS, Extent, TileConfig};
 use pto_machine::hazards::HazardPolicy;
+use pto_machine::parallel::Order;
 use pto_machine::psum::StartModel;
 use pto_machine::random::Distribution;
 use pto_machine::tile::Arithmetic;
@@ -59,7 +60,7 @@ pub(crate) struct Options {
     #[arg(long)]
     pub(crate) random_inputs: bool,
 
-    /// Seed of the random arguments
+    /// Seed of the random arguments and of shuffled iterations
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub(crate) seed: u64,
 
@@ -74,6 +75,10 @@ pub(crate) struct Options {
     /// What hazards are
     #[arg(long, value_enum, default_value_t = HazardsName::Error)]
     pub(crate) hazards: HazardsName,
+
+    /// The order in which iterations of parallel loops run
+    #[arg(long, value_enum, default_value_t = OrderName::Forward)]
+    pub(crate) parallel_order: OrderName,
 
     /// Print counts: instructions, cycles, multiply-adds, bytes moved
     #[arg(long, value_enum, value_name = "FORMAT", num_args = 0..=1, require_equals = true,
@@ -173,6 +178,17 @@ impl From<HazardsName> for HazardPolicy {
     }
 }
 
+/// `--parallel-order`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum OrderName {
+    /// As those of a sequential loop
+    Forward,
+    /// The last one first
+    Reverse,
+    /// Shuffled by --seed
+    Shuffle,
+}
+
 /// `--dist`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum DistributionName {
@@ -230,6 +246,15 @@ impl Options {
             arithmetic: self.arith.into(),
             element: self.pe,
             is_unassigned: self.unassigned_tiles,
+        }
+    }
+
+    /// The order in which iterations of parallel loops run.
+    pub(super) fn order(&self) -> Order {
+        match self.parallel_order {
+            OrderName::Forward => Order::Forward,
+            OrderName::Reverse => Order::Reverse,
+            OrderName::Shuffle => Order::Shuffled(self.seed),
         }
     }
 
