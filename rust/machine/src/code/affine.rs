@@ -56,6 +56,14 @@ impl Affine {
         }
     }
 
+    /// The constant that the expression consists of, if it is nothing else.
+    pub fn as_constant(&self) -> Option<i64> {
+        match self.steps[..] {
+            [AffineOp::Constant(value)] => Some(value),
+            _ => None,
+        }
+    }
+
     /// The value for `inputs`, wrapping. `None`: a division or a modulo by zero or less, or an
     /// input that does not exist.
     pub fn eval(&self, inputs: &[i64]) -> Option<i64> {

@@ -2,8 +2,8 @@
 
 use smallvec::SmallVec;
 
+use super::Machine;
 use super::convert::{convert, convert_bits};
-use super::{Machine, Numbers};
 use crate::code::{Index, ScalarSlot, Store, Transfer, ViewSlot};
 use crate::concurrency::Access;
 use crate::memory::View;
@@ -20,6 +20,7 @@ impl Machine<'_> {
             return Err(Box::new(Report::failed("pto:shape", site, message)));
         }
         self.charge_elements(source.len(), site)?;
+        self.memory.check_size(&dst, site)?;
         self.check_engine_access(op.op.engine, &source, site)?;
         self.check_engine_access(op.op.engine, &dst, site)?;
         let from = self.memory.buffer(&source, site)?.element;
@@ -52,6 +53,7 @@ impl Machine<'_> {
         self.begin(&op.op, site);
         let dst = self.view(op.dst).clone();
         self.charge_elements(dst.len(), site)?;
+        self.memory.check_size(&dst, site)?;
         self.accesses(op.dst, AccessKind::Write);
         self.check_engine_access(op.op.engine, &dst, site)?;
         let element = self.memory.buffer(&dst, site)?.element;
@@ -83,9 +85,8 @@ impl Machine<'_> {
         indices: &[Index],
         site: SiteId,
     ) -> Outcome<()> {
-        let indices = self.numbers(indices);
-        let view = &self.views[self.view_base() + slot.index()];
-        let at = element(view, &indices, site)?;
+        let at = self.element(slot, indices, site)?;
+        let view = &self.views[self.view_base + slot.index()];
         let bits = self.memory.load(view, at, site)?;
         self.set(dst, bits);
         self.time_host();
@@ -93,24 +94,25 @@ impl Machine<'_> {
     }
 
     pub(super) fn store(&mut self, store: &Store, site: SiteId) -> Outcome<()> {
-        let indices = self.numbers(&store.indices);
+        let at = self.element(store.view, &store.indices, site)?;
         let bits = self.get(store.value);
-        let view = &self.views[self.view_base() + store.view.index()];
-        let at = element(view, &indices, site)?;
+        let view = &self.views[self.view_base + store.view.index()];
         self.memory.store(view, at, bits, site)?;
         self.time_host();
         Ok(())
     }
+
+    /// The number, in its buffer, of the element of the memref in `slot` at `indices`.
+    fn element(&self, slot: ViewSlot, indices: &[Index], site: SiteId) -> Outcome<usize> {
+        let view = self.view(slot);
+        let found = view.element(indices.iter().map(|&index| self.number(index)));
+        found.map_err(|dim| outside(view, dim, self.number(indices[dim]), site))
+    }
 }
 
-/// The number of the element of `view` at `indices`.
-fn element(view: &View, indices: &Numbers, site: SiteId) -> Outcome<usize> {
-    view.element(indices).map_err(|dim| {
-        let sizes: SmallVec<[u64; 4]> = view.sizes();
-        let message = format!(
-            "index {} of dimension {dim} is outside a memref of {sizes:?}",
-            indices[dim]
-        );
-        Box::new(Report::failed("pto:out-of-bounds", site, message))
-    })
+#[cold]
+fn outside(view: &View, dim: usize, index: i64, site: SiteId) -> Box<Report> {
+    let sizes: SmallVec<[u64; 4]> = view.sizes();
+    let message = format!("index {index} of dimension {dim} is outside a memref of {sizes:?}");
+    Box::new(Report::failed("pto:out-of-bounds", site, message))
 }

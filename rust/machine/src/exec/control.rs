@@ -160,6 +160,7 @@ impl<'c> Machine<'c> {
         }
         self.is_active[func.index()] = true;
         self.frames.push(frame);
+        self.use_top_frame();
     }
 
     fn return_from(&mut self, values: &'c [Slot]) -> Flow {
@@ -176,6 +177,7 @@ impl<'c> Machine<'c> {
         self.scalars.truncate(frame.scalar_base);
         self.views.truncate(frame.view_base);
         self.frames.pop();
+        self.use_top_frame();
         for (&slot, value) in call.results.iter().zip(returned) {
             self.put(slot, value);
         }

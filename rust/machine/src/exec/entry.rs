@@ -239,6 +239,7 @@ impl Machine<'_> {
     /// the run ended otherwise, or before the arguments were there.
     fn values_at_fault(&mut self, entry: FuncId) -> (Vec<Value>, Vec<Value>) {
         self.frames.truncate(1);
+        self.use_top_frame();
         let arguments = self.is_faulted.then(|| self.arguments(entry).ok());
         (arguments.flatten().unwrap_or_default(), Vec::new())
     }

@@ -169,7 +169,7 @@ impl Operand<'_> {
             indices.push(index);
         }
         self.view
-            .element(&indices)
+            .element(indices)
             .map_err(|dim| outside(dim, &self.view, site))
     }
 }
@@ -256,6 +256,6 @@ fn map_report(site: SiteId) -> Box<Report> {
     Box::new(Report::failed(
         "pto:division-by-zero",
         site,
-        "an indexing map divides by zero",
+        "an indexing map divides by a number that is not positive",
     ))
 }

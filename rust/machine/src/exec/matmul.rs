@@ -58,7 +58,7 @@ impl Machine<'_> {
         self.load_operand(Role::Stationary, op, site)?;
         self.load_operand(Role::Moving, op, site)?;
         for operand in [op.stationary, op.moving] {
-            let view = &self.views[self.view_base() + operand.index()];
+            let view = &self.views[self.view_base + operand.index()];
             self.memory.note_access(view, Access::Read, site)?;
         }
         let group = match self.config.extent {
@@ -227,7 +227,7 @@ impl Machine<'_> {
             Role::Stationary => op.stationary,
             Role::Moving => op.moving,
         };
-        let view = &self.views[self.view_base() + slot.index()];
+        let view = &self.views[self.view_base + slot.index()];
         self.memory.check_defined(view, site)?;
         let (bytes, contents, element) = operand(&self.memory, view, site)?;
         let loaded = match role {

@@ -85,6 +85,9 @@ struct Machine<'c> {
     scalars: Vec<u64>,
     views: Vec<View>,
     frames: Vec<Frame<'c>>,
+    /// Where the slots of the function on top begin.
+    scalar_base: usize,
+    view_base: usize,
     /// The slots that the entry function has returned.
     returned: &'c [Slot],
     /// Whether a function is being run: calls must not come back to it.
@@ -127,6 +130,8 @@ impl<'c> Machine<'c> {
             scalars: Vec::new(),
             views: Vec::new(),
             frames: Vec::new(),
+            scalar_base: 0,
+            view_base: 0,
             returned: &[],
             is_active: vec![false; code.funcs.len()],
             globals: Vec::new(),
@@ -175,7 +180,7 @@ impl<'c> Machine<'c> {
 
     /// Tells who looks for collisions in which queue an instruction is, and what it waits for.
     fn begin_instruction(&mut self, inst: &Inst, site: SiteId) {
-        let base = self.scalar_base();
+        let base = self.scalar_base;
         if let Some(concurrency) = &mut self.memory.psum.concurrency {
             let (queue, after) = queue_of(inst);
             let tokens = after.iter().map(|slot| self.scalars[base + slot.index()]);
@@ -249,13 +254,19 @@ impl<'c> Machine<'c> {
     }
 
     /// Takes `steps` from what the run may use.
+    #[inline]
     fn charge(&mut self, steps: u64, site: SiteId) -> Outcome<()> {
         self.steps = self.steps.saturating_add(steps);
         if self.steps <= self.config.max_steps {
             return Ok(());
         }
+        Err(self.too_many_steps(site))
+    }
+
+    #[cold]
+    fn too_many_steps(&self, site: SiteId) -> Box<Report> {
         let message = format!("the run takes more than {} steps", self.config.max_steps);
-        Err(Box::new(Report::unusable("pto:max-steps", site, message)))
+        Box::new(Report::unusable("pto:max-steps", site, message))
     }
 
     /// Takes the steps of moving `elements` elements.
@@ -264,29 +275,28 @@ impl<'c> Machine<'c> {
     }
 
     fn get(&self, slot: ScalarSlot) -> u64 {
-        self.scalars[self.scalar_base() + slot.index()]
+        self.scalars[self.scalar_base + slot.index()]
     }
 
     fn set(&mut self, slot: ScalarSlot, bits: u64) {
-        let at = self.scalar_base() + slot.index();
+        let at = self.scalar_base + slot.index();
         self.scalars[at] = bits;
     }
 
     fn view(&self, slot: ViewSlot) -> &View {
-        &self.views[self.view_base() + slot.index()]
+        &self.views[self.view_base + slot.index()]
     }
 
     fn set_view(&mut self, slot: ViewSlot, view: View) {
-        let at = self.view_base() + slot.index();
+        let at = self.view_base + slot.index();
         self.views[at] = view;
     }
 
-    fn scalar_base(&self) -> usize {
-        self.frames.last().map_or(0, |frame| frame.scalar_base)
-    }
-
-    fn view_base(&self) -> usize {
-        self.frames.last().map_or(0, |frame| frame.view_base)
+    /// Makes the slots those of the function that is on top.
+    fn use_top_frame(&mut self) {
+        let frame = self.frames.last();
+        let bases = frame.map_or((0, 0), |frame| (frame.scalar_base, frame.view_base));
+        (self.scalar_base, self.view_base) = bases;
     }
 
     /// Frees the buffers that no slot refers to, once enough has been allocated.

@@ -90,7 +90,11 @@ impl Machine<'_> {
         let inputs = self.numbers(&apply.inputs);
         match apply.expr.eval(&inputs) {
             Some(value) => Ok(value as u64),
-            None => Err(scalar_fault(ScalarFault::DivisionByZero, site)),
+            None => {
+                let message = "divides by a number that is not positive";
+                let report = Report::failed("pto:division-by-zero", site, message);
+                Err(Box::new(report))
+            }
         }
     }
 }

@@ -71,7 +71,7 @@ impl Machine<'_> {
         let sources = op.sources.iter().map(|&(_, slot)| (slot, Access::Read));
         let destinations = op.destinations.iter().map(|&slot| (slot, Access::Write));
         for (slot, access) in sources.chain(destinations) {
-            let view = &self.views[self.view_base() + slot.index()];
+            let view = &self.views[self.view_base + slot.index()];
             self.memory.note_access(view, access, site)?;
         }
         Ok(())

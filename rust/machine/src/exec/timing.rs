@@ -125,7 +125,7 @@ impl Machine<'_> {
 
     /// When the tokens that `op` waits for are there.
     fn tokens(&self, op: &EngineOp) -> u64 {
-        let base = self.scalar_base();
+        let base = self.scalar_base;
         let timeline = self.timeline.as_ref();
         let time = |&slot: &ScalarSlot| timeline.map(|line| line.token(base + slot.index()));
         op.after.iter().filter_map(time).max().unwrap_or(0)
@@ -133,7 +133,7 @@ impl Machine<'_> {
 
     /// Tells whoever counts, waits or looks when `op` ran.
     fn is_timed(&mut self, op: &EngineOp, busy: Busy) {
-        let base = self.scalar_base();
+        let base = self.scalar_base;
         self.stats
             .busy(op.engine, busy.cycles(), self.config.target);
         if let Some(recorder) = &mut self.memory.psum.recorder {

@@ -65,6 +65,7 @@ impl Machine<'_> {
         self.collect_garbage();
         let sizes = self.sizes(&allocate.sizes, site)?;
         let view = self.new_buffer(allocate, &sizes, site)?;
+        self.charge_elements(view.len(), site)?;
         self.set_view(allocate.dst, view);
         Ok(())
     }

@@ -13,6 +13,7 @@ impl Memory {
     /// Reads every element of `view` to `out`, packed.
     pub(crate) fn read(&mut self, view: &View, site: SiteId, out: &mut Vec<u8>) -> Outcome<()> {
         out.clear();
+        self.check_size(view, site)?;
         self.check_defined(view, site)?;
         self.note_access(view, Access::Read, site)?;
         let Self { psum, words, .. } = self;

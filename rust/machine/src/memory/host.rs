@@ -1,5 +1,7 @@
 //! Buffers in SBUF, HBM and host memory: bytes, and which elements were ever written.
 
+use super::access::bits_of;
+
 /// The elements of a buffer.
 #[derive(Debug)]
 pub(crate) struct HostBuffer {
@@ -61,17 +63,27 @@ impl HostBuffer {
 
     /// The bits of element `at`, defined or not.
     pub(crate) fn bits(&self, at: usize) -> u64 {
-        let mut word = [0; 8];
         let start = at * self.width;
-        word[..self.width].copy_from_slice(&self.bytes[start..start + self.width]);
-        u64::from_le_bytes(word)
+        let bytes = &self.bytes[start..start + self.width];
+        // By the usual widths: a copy of so few bytes must not be a call.
+        match *bytes {
+            [a] => u64::from(a),
+            [a, b] => u64::from(u16::from_le_bytes([a, b])),
+            [a, b, c, d] => u64::from(u32::from_le_bytes([a, b, c, d])),
+            [a, b, c, d, e, f, g, h] => u64::from_le_bytes([a, b, c, d, e, f, g, h]),
+            _ => bits_of(bytes),
+        }
     }
 
     /// Sets element `at`.
     pub(crate) fn set_bits(&mut self, at: usize, bits: u64) {
-        let width = self.width;
-        self.overwrite(at, 1)
-            .copy_from_slice(&bits.to_le_bytes()[..width]);
+        let word = bits.to_le_bytes();
+        let bytes = self.overwrite(at, 1);
+        match bytes.len() {
+            4 => bytes.copy_from_slice(&word[..4]),
+            8 => bytes.copy_from_slice(&word),
+            width => bytes.copy_from_slice(&word[..width]),
+        }
     }
 
     /// Whether every element was written.

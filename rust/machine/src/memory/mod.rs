@@ -145,6 +145,23 @@ impl Memory {
         Ok(self.insert(kind, Storage::Host(host), site))
     }
 
+    /// An error if the elements of `view`, one by one, take more bytes than all buffers may: those of a
+    /// view that has elements several times.
+    pub(crate) fn check_size(&self, view: &View, site: SiteId) -> Outcome<()> {
+        let width = self.buffer(view, site)?.element.bytes();
+        let bytes = view.len().saturating_mul(width as u64);
+        if bytes <= MEMORY_LIMIT {
+            return Ok(());
+        }
+        let limit = MEMORY_LIMIT >> 30;
+        let message = format!("moves {bytes} bytes at once, the limit is {limit} GiB");
+        Err(Box::new(Report::unusable(
+            "pto:memory-limit",
+            site,
+            message,
+        )))
+    }
+
     fn has_room(&self, bytes: u64) -> bool {
         self.live_bytes.saturating_add(bytes) <= MEMORY_LIMIT
     }
@@ -283,7 +300,8 @@ impl Memory {
         let (bytes, serial) = (buffer.bytes(), buffer.serial);
         let marks = std::mem::take(&mut buffer.marks);
         buffer.storage = Storage::Freed(site);
-        self.live_bytes -= bytes;
+        let freed = bytes - buffer.bytes();
+        self.live_bytes -= freed;
         self.forget(serial, &marks);
         Ok(())
     }
@@ -364,14 +382,16 @@ impl Buffer {
         }
     }
 
-    /// Memory it takes, roughly.
+    /// Memory it takes, roughly; something also where it is empty or freed, so that there is an end to
+    /// such buffers.
     fn bytes(&self) -> u64 {
-        match &self.storage {
+        let contents = match &self.storage {
             Storage::Host(host) => host.bytes().len() as u64,
             Storage::Psum(buffer) => 4 * u64::from(buffer.rows) * u64::from(buffer.columns),
             Storage::Tile(tile) => 8 * tile.len() as u64,
             Storage::Freed(_) => 0,
-        }
+        };
+        contents + size_of::<Self>() as u64
     }
 }
 
@@ -407,4 +427,35 @@ fn no_buffer(site: SiteId) -> Box<Report> {
         site,
         "uses a memref that has no buffer",
     ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::hazards::HazardPolicy;
+    use crate::psum::Meanings;
+
+    #[test]
+    fn empty_and_freed_buffers_do_not_pile_up() {
+        let target = pto_ir::Target::from_name("trn2").expect("a target");
+        let psum = Psum::new(target, &Meanings::default(), HazardPolicy::Off);
+        let mut memory = Memory::new(psum);
+        let kind = Kind {
+            element: ElementType::F32,
+            rows: None,
+        };
+        for len in [0, 4] {
+            let mut count = 0;
+            while !memory.wants_collection() {
+                let buffer = memory.allocate(kind, len, SiteId::NONE).expect("room");
+                if let Some(view) = View::row_major(buffer, &[len]) {
+                    memory.deallocate(&view, SiteId::NONE).expect("a buffer");
+                }
+                count += 1;
+                assert!(count < 1 << 20, "so many buffers of {len} elements");
+            }
+            memory.collect(std::iter::empty());
+            assert_eq!(memory.live_bytes, 0);
+        }
+    }
 }

@@ -27,6 +27,9 @@ impl Memory {
         access: Access,
         site: SiteId,
     ) -> Outcome<()> {
+        if self.psum.concurrency.is_none() && !self.parallel.is_watching() {
+            return Ok(());
+        }
         let one = view.one(at);
         self.note_queue(&one, access);
         self.note_part(view, &one, access, site)
@@ -62,6 +65,9 @@ impl Memory {
 
     /// As [`Self::note_iteration`], of the elements of `part`, which are named as those of `view`.
     fn note_part(&mut self, view: &View, part: &View, access: Access, site: SiteId) -> Outcome<()> {
+        if !self.parallel.is_watching() {
+            return Ok(());
+        }
         let Self {
             buffers, parallel, ..
         } = self;

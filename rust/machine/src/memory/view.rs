@@ -110,9 +110,9 @@ impl View {
     }
 
     /// The number of the element at `indices`, or the first dimension whose index is out of range.
-    pub(crate) fn element(&self, indices: &[i64]) -> Result<usize, usize> {
+    pub(crate) fn element(&self, indices: impl IntoIterator<Item = i64>) -> Result<usize, usize> {
         let mut at = self.offset;
-        for (number, (dim, &index)) in self.dims.iter().zip(indices).enumerate() {
+        for (number, (dim, index)) in self.dims.iter().zip(indices).enumerate() {
             if index < 0 || index as u64 >= dim.size {
                 return Err(number);
             }
@@ -291,8 +291,8 @@ mod tests {
         assert!(!view(0, &[(2, -1)]).is_within(32));
         assert!(view(99, &[(0, 1)]).is_within(0));
         assert!(!view(0, &[(u64::MAX, i64::MAX)]).is_within(1 << 40));
-        assert_eq!(view(3, &[(4, 8), (8, 1)]).element(&[1, 2]), Ok(13));
-        assert_eq!(view(3, &[(4, 8), (8, 1)]).element(&[1, 8]), Err(1));
+        assert_eq!(view(3, &[(4, 8), (8, 1)]).element([1, 2]), Ok(13));
+        assert_eq!(view(3, &[(4, 8), (8, 1)]).element([1, 8]), Err(1));
         assert!(View::row_major(BufferId::NONE, &[u64::MAX, 2]).is_none());
     }
 

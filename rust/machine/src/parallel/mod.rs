@@ -160,6 +160,11 @@ impl ParallelLoops {
         self.pages_left += marks.page_count();
     }
 
+    /// Whether there is a loop whose iterations are watched.
+    pub(crate) fn is_watching(&self) -> bool {
+        self.is_watched && !self.loops.is_empty()
+    }
+
     /// Whether accesses to the buffer number `serial` may be in conflict.
     pub(crate) fn watches(&self, serial: u64) -> bool {
         let innermost = self.loops.last().filter(|_| self.is_watched);

@@ -114,17 +114,35 @@ fn loops_in_loops() {
     );
 }
 
+/// An access with the loops around it: for each the instance and the iteration.
+struct Past {
+    path: Vec<(u32, u32)>,
+    element: usize,
+    is_write: bool,
+}
+
+impl Past {
+    /// Whether the two may change places: some loop has them in different iterations.
+    fn conflicts_with(&self, other: &Self) -> bool {
+        let mut levels = self.path.iter().zip(&other.path);
+        let differ = levels.find(|(own, other)| own != other);
+        self.element == other.element
+            && (self.is_write || other.is_write)
+            && differ.is_some_and(|(own, other)| own.0 == other.0)
+    }
+}
+
 /// Against the definition: every pair of accesses, by the iterations around both.
 #[test]
 fn conflicts_by_brute_force() {
     let mut random = Random::new(7);
     let mut draw = |below: u64| random.bits() % below;
+    let mut conflicts = 0;
     for _ in 0..400 {
         let mut watch = Watch::new();
-        // Per open loop: its instance and its iteration.
         let mut path: Vec<(u32, u32)> = Vec::new();
         let (mut instances, mut found, mut expected) = (0, false, false);
-        let mut history: Vec<(Vec<(u32, u32)>, usize, bool)> = Vec::new();
+        let mut history: Vec<Past> = Vec::new();
         for _ in 0..30 {
             match draw(6) {
                 0 if path.len() < 3 => {
@@ -143,28 +161,30 @@ fn conflicts_by_brute_force() {
                     watch.loops.advance(1);
                 }
                 _ => {
-                    let (element, is_write) = (draw(4) as usize, draw(3) == 0);
-                    let meets = |(other, at, writes): &(Vec<(u32, u32)>, usize, bool)| {
-                        let differ = path.iter().zip(other).find(|(own, other)| own != other);
-                        *at == element
-                            && (is_write || *writes)
-                            && differ.is_some_and(|(own, other)| own.0 == other.0)
+                    let present = Past {
+                        path: path.clone(),
+                        element: draw(4) as usize,
+                        is_write: draw(3) == 0,
                     };
-                    expected |= history.iter().any(meets);
+                    expected |= history.iter().any(|past| present.conflicts_with(past));
+                    let access = match present.is_write {
+                        true => Access::Write,
+                        false => Access::Read,
+                    };
                     if watch.loops.watches(1) {
-                        let access = if is_write {
-                            Access::Write
-                        } else {
-                            Access::Read
-                        };
-                        found |= watch.touch(element, access, 1).is_some();
+                        found |= watch.touch(present.element, access, 1).is_some();
                     }
-                    history.push((path.clone(), element, is_write));
+                    history.push(present);
                 }
             }
         }
         assert_eq!(found, expected);
+        conflicts += usize::from(found);
     }
+    assert!(
+        (100..300).contains(&conflicts),
+        "of both kinds: {conflicts}"
+    );
 }
 
 #[test]

@@ -24,8 +24,17 @@ pub(super) fn handler(name: &str) -> Option<Decode> {
 }
 
 impl FunctionDecoder<'_> {
-    /// Computes `expr` of `operands` into a new slot.
+    /// The slot of `expr` of `operands`: a new one, unless there is nothing to compute.
     fn emit_affine(&mut self, expr: &Affine, operands: &[Value], op: Op) -> Decoding<ScalarSlot> {
+        let as_operand = expr
+            .as_input()
+            .and_then(|input| operands.get(input as usize));
+        if let Some(&operand) = as_operand {
+            return self.scalar(operand, op);
+        }
+        if let Some(value) = expr.as_constant() {
+            return Ok(self.builder.constant(value as u64));
+        }
         let inputs = operands
             .iter()
             .map(|&operand| self.scalar(operand, op).map(Index::Slot))
