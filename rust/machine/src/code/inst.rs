@@ -180,6 +180,7 @@ pub enum Inst {
         permutation: Box<[u32]>,
     },
     ViewCast(Box<ViewCast>),
+    Metadata(Box<Metadata>),
     Dim {
         dst: ScalarSlot,
         view: ViewSlot,
@@ -320,6 +321,17 @@ pub struct Reinterpret {
     pub offset: Index,
     pub sizes: Box<[Index]>,
     pub strides: Box<[Index]>,
+}
+
+/// What a view consists of: the first element of its buffer, and numbers of elements.
+#[derive(Clone, Debug)]
+#[allow(missing_docs)]
+pub struct Metadata {
+    pub src: ViewSlot,
+    pub base: ViewSlot,
+    pub offset: ScalarSlot,
+    pub sizes: Box<[ScalarSlot]>,
+    pub strides: Box<[ScalarSlot]>,
 }
 
 /// The same view; what the new type knows of sizes, strides and offset must be true.

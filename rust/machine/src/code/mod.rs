@@ -18,8 +18,8 @@ pub use affine::{Affine, AffineOp};
 pub use build::FuncBuilder;
 pub use inst::{
     AffineApply, Allocate, Call, Compare, Contraction, EngineOp, Expand, ExpectClose, ExpectEq,
-    Generic, GenericInput, GenericOutput, Index, Inst, Label, MatmulOp, Parallel, ParallelDim,
-    Reinterpret, Reshape, Store, Subview, Switch, Tolerance, Transfer, ViewCast,
+    Generic, GenericInput, GenericOutput, Index, Inst, Label, MatmulOp, Metadata, Parallel,
+    ParallelDim, Reinterpret, Reshape, Store, Subview, Switch, Tolerance, Transfer, ViewCast,
 };
 pub use tiles::{TileKind, TileMatmul, TileSpace};
 pub use types::{ElementType, sign_extend, truncate};

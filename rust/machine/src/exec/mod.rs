@@ -245,6 +245,7 @@ impl<'c> Machine<'c> {
             | Inst::Reinterpret(_)
             | Inst::Transpose { .. }
             | Inst::ViewCast(_)
+            | Inst::Metadata(_)
             | Inst::Dim { .. }
             | Inst::MoveView { .. }
             | Inst::SelectView { .. } => self.view_step(inst, site)?,

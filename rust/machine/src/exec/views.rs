@@ -4,8 +4,8 @@ use smallvec::SmallVec;
 
 use super::Machine;
 use crate::code::{
-    Allocate, Expand, GlobalId, Index, Inst, Layout, Reinterpret, Reshape, ScalarSlot, Space,
-    Subview, ViewCast, ViewSlot,
+    Allocate, Expand, GlobalId, Index, Inst, Layout, Metadata, Reinterpret, Reshape, ScalarSlot,
+    Space, Subview, ViewCast, ViewSlot,
 };
 use crate::memory::{BufferId, Dim, Kind, Rows, Storage, View};
 use crate::report::{Outcome, Report, SiteId};
@@ -39,6 +39,7 @@ impl Machine<'_> {
                 self.set_view(*dst, view);
             }
             Inst::ViewCast(cast) => self.view_cast(cast, site)?,
+            Inst::Metadata(metadata) => self.metadata(metadata, site)?,
             Inst::Dim { dst, view, dim } => self.dim(*dst, *view, *dim, site)?,
             Inst::MoveView { dst, src } => {
                 let view = self.view(*src).clone();
@@ -231,12 +232,7 @@ impl Machine<'_> {
                 .map(|(&size, stride)| Dim { size, stride })
                 .collect(),
         };
-        let len = match &self.memory.buffer(&view, site)?.storage {
-            Storage::Host(host) => host.len() as u64,
-            Storage::Psum(buffer) => u64::from(buffer.rows) * u64::from(buffer.columns),
-            Storage::Tile(tile) => tile.len() as u64,
-            Storage::Freed(_) => 0,
-        };
+        let len = self.buffer_len(&view, site)?;
         if !view.is_within(len) {
             let message = format!("reinterprets a buffer of {len} elements beyond its end");
             return Err(Box::new(Report::failed("pto:out-of-bounds", site, message)));
@@ -245,12 +241,40 @@ impl Machine<'_> {
         Ok(())
     }
 
+    /// The elements of the buffer of `view`.
+    fn buffer_len(&self, view: &View, site: SiteId) -> Outcome<u64> {
+        Ok(match &self.memory.buffer(view, site)?.storage {
+            Storage::Host(host) => host.len() as u64,
+            Storage::Psum(buffer) => u64::from(buffer.rows) * u64::from(buffer.columns),
+            Storage::Tile(tile) => tile.len() as u64,
+            Storage::Freed(_) => 0,
+        })
+    }
+
     fn view_cast(&mut self, cast: &ViewCast, site: SiteId) -> Outcome<()> {
         let view = self.view(cast.src).clone();
         if let Some(wrong) = contradiction(&view, cast) {
             return Err(Box::new(Report::failed("pto:shape", site, wrong)));
         }
         self.set_view(cast.dst, view);
+        Ok(())
+    }
+
+    fn metadata(&mut self, metadata: &Metadata, site: SiteId) -> Outcome<()> {
+        let view = self.view(metadata.src).clone();
+        if self.buffer_len(&view, site)? == 0 {
+            return Err(shape_report(
+                site,
+                "a buffer without elements has no first one",
+            ));
+        }
+        self.set(metadata.offset, view.offset as u64);
+        let slots = metadata.sizes.iter().zip(&metadata.strides);
+        for (dim, (&size, &stride)) in view.dims.iter().zip(slots) {
+            self.set(size, dim.size);
+            self.set(stride, dim.stride as u64);
+        }
+        self.set_view(metadata.base, view.one(0));
         Ok(())
     }
 

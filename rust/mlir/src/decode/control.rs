@@ -24,6 +24,8 @@ pub(super) fn handler(name: &str) -> Option<Decode> {
         "scf.index_switch" => index_switch,
         "scf.execute_region" => execute_region,
         "scf.yield" => scf_yield,
+        "memref.alloca_scope" => alloca_scope,
+        "memref.alloca_scope.return" => scope_return,
         _ => return None,
     })
 }
@@ -431,6 +433,22 @@ fn execute_region(decoder: &mut FunctionDecoder<'_>, op: Op) -> Decoding<()> {
     decoder.exits.insert(op.key(), end);
     decoder.push_works(vec![Work::Bind(end)]);
     decoder.push_blocks(entry)
+}
+
+/// A block in which allocations live; what nothing refers to is found anyway.
+fn alloca_scope(decoder: &mut FunctionDecoder<'_>, op: Op) -> Decoding<()> {
+    decoder.results(op)?;
+    decoder.push_body(op.first_block(0), Vec::new());
+    Ok(())
+}
+
+fn scope_return(decoder: &mut FunctionDecoder<'_>, op: Op) -> Decoding<()> {
+    let scope = op.parent().ok_or_else(|| unsupported(op))?;
+    let operands: Vec<Value> = op.operands().collect();
+    let values = decoder.slots(&operands, op)?;
+    let targets = decoder.results(scope)?;
+    decoder.assign(&targets, &values, op);
+    Ok(())
 }
 
 /// Values for the next iteration of a loop, or the results of another operation.

@@ -2,8 +2,8 @@
 
 use pto_ir::Engine;
 use pto_machine::code::{
-    Allocate, EngineOp, Expand, Index, Inst, Reinterpret, Reshape, Slot, Store, Subview, Transfer,
-    ViewCast,
+    Allocate, EngineOp, Expand, Index, Inst, Metadata, Reinterpret, Reshape, ScalarSlot, Slot,
+    Store, Subview, Transfer, ViewCast,
 };
 
 use super::attributes::{Attr, attribute};
@@ -24,7 +24,9 @@ pub(super) fn handler(name: &str) -> Option<Decode> {
         "memref.reinterpret_cast" => reinterpret,
         "memref.transpose" => transpose,
         "memref.cast" => cast,
-        "memref.memory_space_cast" | "memref.assume_alignment" => alias,
+        "memref.memory_space_cast" | "memref.assume_alignment" | "memref.distinct_objects" => alias,
+        "memref.extract_strided_metadata" => metadata,
+        "memref.prefetch" | "affine.prefetch" => |_, _| Ok(()),
         "memref.dim" => dim,
         "memref.rank" => rank,
         "memref.load" => load,
@@ -248,11 +250,29 @@ fn cast(decoder: &mut FunctionDecoder<'_>, op: Op) -> Decoding<()> {
     Ok(())
 }
 
-/// The same memref under another type.
+/// The same memrefs under other types.
 fn alias(decoder: &mut FunctionDecoder<'_>, op: Op) -> Decoding<()> {
-    let src = decoder.view(op.operand(0), op)?;
-    let dst = decoder.view_result(op, 0)?;
-    decoder.emit(Inst::MoveView { dst, src }, op);
+    for index in 0..op.result_count() {
+        let src = decoder.view(op.operand(index), op)?;
+        let dst = decoder.view_result(op, index)?;
+        decoder.emit(Inst::MoveView { dst, src }, op);
+    }
+    Ok(())
+}
+
+fn metadata(decoder: &mut FunctionDecoder<'_>, op: Op) -> Decoding<()> {
+    let rank = (op.result_count() - 2) / 2;
+    let mut numbers = (1..op.result_count()).map(|index| decoder.scalar_result(op, index));
+    let mut next = |count| numbers.by_ref().take(count).collect::<Decoding<_>>();
+    let [offset, sizes, strides]: [Box<[ScalarSlot]>; 3] = [next(1)?, next(rank)?, next(rank)?];
+    let metadata = Metadata {
+        src: decoder.view(op.operand(0), op)?,
+        base: decoder.view_result(op, 0)?,
+        offset: offset[0],
+        sizes,
+        strides,
+    };
+    decoder.emit(Inst::Metadata(Box::new(metadata)), op);
     Ok(())
 }
 

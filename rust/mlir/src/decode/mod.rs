@@ -11,6 +11,7 @@ mod affine;
 mod attributes;
 mod control;
 mod engines;
+mod index;
 mod linalg;
 mod memrefs;
 mod names;
@@ -435,6 +436,7 @@ fn handler(name: &str, op: Op) -> Decoding<Handler> {
     let found = scalars::handler(name)
         .or_else(|| control::handler(name))
         .or_else(|| parallel::handler(name))
+        .or_else(|| index::handler(name))
         .or_else(|| memrefs::handler(name))
         .or_else(|| affine::handler(name))
         .or_else(|| linalg::handler(name))

@@ -1,4 +1,4 @@
-//! Operations of `arith` and `math` that become one instruction, by name.
+//! Operations of `arith`, `index` and `math` that become one instruction, by name.
 
 use pto_machine::scalar::{
     CastOp, FloatBinaryOp, FloatClass, FloatUnaryOp, IntBinaryOp, IntUnaryOp,
@@ -22,6 +22,7 @@ pub(super) fn simple(name: &str) -> Option<Simple> {
     let (dialect, op) = name.split_once('.')?;
     match dialect {
         "arith" => arith(op),
+        "index" => index(op),
         "math" => math(op),
         _ => None,
     }
@@ -72,6 +73,35 @@ fn arith(op: &str) -> Option<Simple> {
         "fptosi" => Cast(CastOp::FPToSI),
         "fptoui" => Cast(CastOp::FPToUI),
         "bitcast" => Cast(CastOp::Bitcast),
+        _ => return None,
+    })
+}
+
+fn index(op: &str) -> Option<Simple> {
+    use Simple::{Cast, IntBinary};
+    Some(match op {
+        "add" => IntBinary(IntBinaryOp::AddI),
+        "sub" => IntBinary(IntBinaryOp::SubI),
+        "mul" => IntBinary(IntBinaryOp::MulI),
+        "divs" => IntBinary(IntBinaryOp::DivSI),
+        "divu" => IntBinary(IntBinaryOp::DivUI),
+        "ceildivs" => IntBinary(IntBinaryOp::CeilDivSI),
+        "ceildivu" => IntBinary(IntBinaryOp::CeilDivUI),
+        "floordivs" => IntBinary(IntBinaryOp::FloorDivSI),
+        "rems" => IntBinary(IntBinaryOp::RemSI),
+        "remu" => IntBinary(IntBinaryOp::RemUI),
+        "maxs" => IntBinary(IntBinaryOp::MaxSI),
+        "maxu" => IntBinary(IntBinaryOp::MaxUI),
+        "mins" => IntBinary(IntBinaryOp::MinSI),
+        "minu" => IntBinary(IntBinaryOp::MinUI),
+        "shl" => IntBinary(IntBinaryOp::ShLI),
+        "shrs" => IntBinary(IntBinaryOp::ShRSI),
+        "shru" => IntBinary(IntBinaryOp::ShRUI),
+        "and" => IntBinary(IntBinaryOp::AndI),
+        "or" => IntBinary(IntBinaryOp::OrI),
+        "xor" => IntBinary(IntBinaryOp::XOrI),
+        "casts" => Cast(CastOp::ExtSI),
+        "castu" => Cast(CastOp::ExtUI),
         _ => return None,
     })
 }
