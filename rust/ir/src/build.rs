@@ -224,6 +224,12 @@ impl ProgramBuilder {
         self.program.branches.push((holder, condition));
     }
 
+    /// Says that the switch `holder` always takes its region number `region`; order as in
+    /// [`Self::set_bounds`].
+    pub fn set_choice(&mut self, holder: InstId, region: usize) {
+        self.program.choices.push((holder, region as u32));
+    }
+
     /// Appends an operation with `region_count` empty regions (no blocks yet) and returns both.
     pub fn push_region(
         &mut self,

@@ -360,6 +360,8 @@ pub struct Program {
     pub(crate) bounds: Vec<(InstId, Bounds)>,
     /// Branches of which something is known, ascending.
     pub(crate) branches: Vec<(InstId, ConditionId)>,
+    /// Switches on constants with the region they choose, ascending.
+    pub(crate) choices: Vec<(InstId, u32)>,
 }
 
 impl Program {
@@ -390,6 +392,37 @@ impl Program {
         known
             .ok()
             .map(|index| self.condition(self.branches[index].1))
+    }
+
+    /// The region, by its place among those of the branch or switch `holder`, that runs whenever that does;
+    /// past the last one where none runs. `None` where it depends.
+    pub fn choice(&self, holder: InstId) -> Option<usize> {
+        match self.branch(holder) {
+            Some(&Condition::Constant(takes_first)) => Some(usize::from(!takes_first)),
+            Some(_) => None,
+            None => {
+                let known = self.choices.binary_search_by_key(&holder, |&(id, _)| id);
+                known.ok().map(|index| self.choices[index].1 as usize)
+            }
+        }
+    }
+
+    /// Whether `region` never runs: its loop runs zero times, or its branch always chooses another one.
+    pub fn is_dead(&self, region: RegionId) -> bool {
+        let Some(holder) = self.region(region).holder else {
+            return false;
+        };
+        let Op::Region { kind, regions } = &self.inst(holder).op else {
+            return false;
+        };
+        match kind {
+            RegionKind::For { trips } => *trips == Some(0),
+            RegionKind::If | RegionKind::IndexSwitch => {
+                let choice = self.choice(holder);
+                choice.is_some_and(|chosen| regions.get(chosen) != Some(&region))
+            }
+            RegionKind::While | RegionKind::Other => false,
+        }
     }
 
     /// Every buffer; the index is the [`AllocId`].

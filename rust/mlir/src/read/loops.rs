@@ -138,6 +138,17 @@ impl Reader {
         }
     }
 
+    /// Which region the switch `op` takes, where that is a constant. The first one is the default.
+    pub(super) fn read_switch(&mut self, op: Op, holder: InstId) {
+        let Some(number) = op.operand(0).constant() else {
+            return;
+        };
+        let cases = op.attribute("cases").and_then(|cases| cases.i64_array());
+        let case = cases.and_then(|cases| cases.iter().position(|&case| case == number));
+        self.builder
+            .set_choice(holder, case.map_or(0, |case| case + 1));
+    }
+
     /// The predicate with the value `value`.
     pub(super) fn predicate(&mut self, value: Option<Value>) -> Option<Predicate> {
         let value = value?;

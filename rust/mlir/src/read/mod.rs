@@ -319,6 +319,7 @@ impl Reader {
         match kind {
             RegionKind::For { trips } => self.read_bounds(op, holder, trips),
             RegionKind::If => self.read_branch(op, holder),
+            RegionKind::IndexSwitch => self.read_switch(op, holder),
             _ => {}
         }
         self.pending.push(Pending::End(op));

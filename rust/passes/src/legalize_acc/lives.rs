@@ -1,15 +1,15 @@
 //! What is live around each block: values that come in, and buffers that are wanted afterwards.
 //!
 //! * Arguments that hold data come into the entry block; buffers that escape are wanted at the end.
-//! * Where a region has several blocks, a buffer that several of them touch is live on every path
-//!   from its own block to a block that touches it, in all its cells.
+//! * Where a region has several blocks, [`jumps`] tells in which a buffer is live, in all its cells.
 //! * Around the regions of an operation lives what is live at the operation. Where the regions may
 //!   run again, what one run wants of the run before is wanted at the end of each.
 
-use pto_ir::{AccessId, AllocId, BlockId, InstId, Op, Program, RegionKind, UseKind};
+use pto_ir::{BlockId, InstId, Op, Program, RegionKind};
 
 use super::chains::{Chains, Content, Held};
-use super::geometry::{Geometry, NONE};
+use super::geometry::Geometry;
+use super::jumps;
 use super::problem::{BlockProblem, Blocks, holds_data_on_entry};
 
 /// What is live around one block.
@@ -56,7 +56,7 @@ impl<'p> Lives<'p> {
             .iter()
             .any(|region| region.blocks.len() > 1)
         {
-            lives.spread(geometry, blocks);
+            jumps::spread(program, geometry, blocks, &mut lives.contexts);
         }
         lives
     }
@@ -97,7 +97,9 @@ impl<'p> Lives<'p> {
             let Op::Region { regions, .. } = &program.inst(holder).op else {
                 continue;
             };
-            for &block in regions.iter().flat_map(|&r| &program.region(r).blocks) {
+            // What never runs has nothing around it.
+            let alive = regions.iter().filter(|&&region| !program.is_dead(region));
+            for &block in alive.flat_map(|&r| &program.region(r).blocks) {
                 let context = &mut self.contexts[block.index()];
                 context.live_in.extend_from_slice(&live_in);
                 context.live_out.extend_from_slice(&live_out);
@@ -118,169 +120,11 @@ impl<'p> Lives<'p> {
             }
         }
         for (index, alloc) in self.program.allocs().iter().enumerate() {
-            if alloc.escapes {
+            // Where several blocks may be the last, those are.
+            let region = self.program.block(alloc.block).region;
+            if alloc.escapes && self.program.region(region).blocks.len() == 1 {
                 let context = &mut self.contexts[alloc.block.index()];
                 context.live_out.push((index as u32, false));
-            }
-        }
-    }
-
-    /// Lives that cross from block to block of one region.
-    fn spread(&mut self, geometry: &Geometry, blocks: &Blocks<'_>) {
-        let program = self.program;
-        let touched = self.touching_blocks(geometry);
-        let mut predecessors: Vec<Vec<BlockId>> = vec![Vec::new(); program.blocks().len()];
-        for (index, block) in program.blocks().iter().enumerate() {
-            for successor in &block.successors {
-                predecessors[successor.index()].push(BlockId::new(index));
-            }
-        }
-        let classes = self.classes_of_buffers(geometry);
-        let contents = self.contents();
-        self.add_later(geometry, blocks);
-        let mut is_live = vec![false; program.blocks().len()];
-        for (index, touched) in touched.iter().enumerate() {
-            let home = program.allocs()[index].block;
-            let mut pending: Vec<BlockId> = touched
-                .iter()
-                .copied()
-                .filter(|&block| block != home)
-                .collect();
-            let mut live: Vec<BlockId> = Vec::new();
-            while let Some(block) = pending.pop() {
-                if !std::mem::replace(&mut is_live[block.index()], true) {
-                    live.push(block);
-                    let before = predecessors[block.index()].iter().copied();
-                    pending.extend(before.filter(|&b| b != home));
-                }
-            }
-            let content = contents[index];
-            self.cross(
-                AllocId::new(index),
-                &live,
-                &is_live,
-                &classes[index],
-                content,
-            );
-            live.iter().for_each(|block| is_live[block.index()] = false);
-        }
-    }
-
-    /// By buffer: the blocks of its own region that touch it, themselves or inside.
-    fn touching_blocks(&self, geometry: &Geometry) -> Vec<Vec<BlockId>> {
-        let program = self.program;
-        let mut result: Vec<Vec<BlockId>> = vec![Vec::new(); program.allocs().len()];
-        for (index, inst) in program.insts().iter().enumerate() {
-            for used in program.uses(InstId::new(index)) {
-                if geometry.shape_of(used.access) == NONE {
-                    continue;
-                }
-                let alloc = program.access(used.access).alloc;
-                let region = program.block(program.alloc(alloc).block).region;
-                let mut block = inst.block;
-                while program.block(block).region != region {
-                    match program.holder(block) {
-                        Some(holder) => block = program.inst(holder).block,
-                        None => break,
-                    }
-                }
-                let blocks = &mut result[alloc.index()];
-                if blocks.last() != Some(&block) {
-                    blocks.push(block);
-                }
-            }
-        }
-        for (alloc, blocks) in program.allocs().iter().zip(&mut result) {
-            if alloc.escapes {
-                let region = program.region(program.block(alloc.block).region);
-                let ends = region.blocks.iter();
-                blocks.extend(ends.filter(|b| program.block(**b).successors.is_empty()));
-            }
-        }
-        result
-    }
-
-    /// What other blocks of a region add to is cleared at the end of the block of the allocation.
-    fn add_later(&mut self, geometry: &Geometry, blocks: &Blocks<'_>) {
-        let program = self.program;
-        let several = |region: &&pto_ir::Region| region.blocks.len() > 1;
-        for region in program.regions().iter().filter(several) {
-            for &block in &region.blocks {
-                for access in blocks.adds_of(block) {
-                    let access = AccessId::new(access as usize);
-                    let alloc = program.access(access).alloc;
-                    let home = program.alloc(alloc).block;
-                    let is_here = program.block(home).region == program.block(block).region;
-                    if home != block && is_here {
-                        let later = (geometry.shape_of(access), alloc.index() as u32);
-                        self.contexts[home.index()].added_later.push(later);
-                    }
-                }
-            }
-        }
-    }
-
-    /// By buffer: what its values are to a block that did not write them.
-    fn contents(&self) -> Vec<Content> {
-        let program = self.program;
-        let mut result: Vec<Content> = (0..program.allocs().len())
-            .map(
-                |index| match holds_data_on_entry(program, AllocId::new(index)) {
-                    true => Content::Data,
-                    false => Content::Zero,
-                },
-            )
-            .collect();
-        for index in 0..program.insts().len() {
-            for used in program.uses(InstId::new(index)) {
-                if used.kind == UseKind::Write {
-                    result[program.access(used.access).alloc.index()] = Content::Data;
-                }
-            }
-        }
-        result
-    }
-
-    /// By buffer: the classes of all its accesses.
-    fn classes_of_buffers(&self, geometry: &Geometry) -> Vec<Vec<u32>> {
-        let mut result: Vec<Vec<u32>> = vec![Vec::new(); self.program.allocs().len()];
-        let accesses = self.program.accesses().iter().enumerate();
-        let shapes = accesses
-            .map(|(index, access)| (access.alloc, geometry.shape_of(AccessId::new(index))))
-            .chain(geometry.wholes().iter().copied());
-        for (alloc, shape) in shapes.filter(|&(_, shape)| shape != NONE) {
-            result[alloc.index()].extend_from_slice(geometry.classes(shape));
-        }
-        for classes in &mut result {
-            classes.sort_unstable();
-            classes.dedup();
-        }
-        result
-    }
-
-    /// A buffer that is live at the beginning of the blocks `live`.
-    fn cross(
-        &mut self,
-        alloc: AllocId,
-        live: &[BlockId],
-        is_live: &[bool],
-        classes: &[u32],
-        content: Content,
-    ) {
-        if live.is_empty() {
-            return;
-        }
-        let program = self.program;
-        let id = alloc.index() as u32;
-        for &block in live {
-            let live_in = classes.iter().map(|&class| (class, id, content));
-            self.contexts[block.index()].live_in.extend(live_in);
-        }
-        let home = program.alloc(alloc).block;
-        for &block in live.iter().chain([&home]) {
-            let mut successors = program.block(block).successors.iter();
-            if successors.any(|next| is_live[next.index()]) {
-                self.contexts[block.index()].live_out.push((id, true));
             }
         }
     }

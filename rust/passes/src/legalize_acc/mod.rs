@@ -46,9 +46,10 @@
 //! 1. [`survey`]: facts of single operations; everything wrong is reported at once.
 //! 2. [`geometry`]: cells that all accesses treat alike become one class; all state is per class.
 //! 3. [`problem`]: per block a list of uses. An operation with regions stands for what is inside, as
-//!    [`summary`] tells: what it wants from before, what it leaves, what one run wants of the last.
-//! 4. [`walk`]: chains, seeds and lives, one walk a block ([`chains`] holds the result, [`lives`]
-//!    what is live around blocks, [`calls`] looks for calls across live data).
+//!    [`summary`] tells: what it wants from before, what it leaves, what one run wants of the last
+//!    ([`tied`]: loops without which there is no value to want).
+//! 4. [`walk`]: chains, seeds and lives, one walk a block ([`chains`] holds the result, [`lives`] and
+//!    [`jumps`] what is live around blocks, [`calls`] looks for calls across live data).
 //!    What a loop adds to cells that are fresh is cleared before it, unless one of its operations can
 //!    START in the first iteration: [`nests`].
 //! 5. [`clusters`]: one sweep over time.
@@ -113,6 +114,7 @@ mod collisions;
 mod edges;
 mod flags;
 mod geometry;
+mod jumps;
 mod lives;
 mod naive;
 mod nesting;
@@ -125,6 +127,7 @@ mod summary;
 mod survey;
 #[cfg(test)]
 mod tests;
+mod tied;
 mod walk;
 
 use pto_ir::{AllocId, Diag, FunctionMark, InstId, Op, Plan, Program, Severity, Target};

@@ -8,10 +8,13 @@ use pto_ir::{
     AccFlags, AllocId, BlockId, InstId, Matmul, Op, Origin, Program, Site, Space, Target, UseKind,
 };
 
+use rustc_hash::FxHashSet;
+
 use super::geometry::{Geometry, NONE, Strips};
 use super::nesting::Nesting;
 use super::summary::{Summaries, Summarizer, Summary};
 use super::survey::{Survey, group_quadrants};
+use super::tied::Tied;
 
 /// The position before the first entry of a block.
 pub(super) const BEGIN: u32 = 0;
@@ -147,6 +150,17 @@ impl BlockProblem {
     }
 }
 
+/// What a block does with values from before it.
+#[derive(Debug, Default)]
+pub(super) struct Flow {
+    /// The buffers with values that it may read or add to, ascending.
+    pub wants: Vec<u32>,
+    /// The accesses that it may add to, each after its buffer, ascending.
+    pub adds: Vec<(u32, u32)>,
+    /// Pairs of class and buffer that it writes for certain.
+    pub overwrites: FxHashSet<(u32, u32)>,
+}
+
 /// Builds the problems of blocks.
 pub(super) struct Blocks<'p> {
     program: &'p Program,
@@ -189,6 +203,7 @@ impl<'p> Blocks<'p> {
                 program,
                 geometry,
                 reach: &reach,
+                tied: &Tied::new(program),
             };
             blocks.summaries = summarizer.run();
         }
@@ -422,22 +437,34 @@ impl<'p> Blocks<'p> {
         self.summaries.of(holder)
     }
 
-    /// By block of a region with several blocks: the accesses that it adds onto values from before it.
-    pub(super) fn adds_of(&self, block: BlockId) -> Vec<u32> {
+    /// What `block` does with values from before it.
+    pub(super) fn flow(&self, block: BlockId) -> Flow {
         let reach = |_: &Matmul| 0;
         let summarizer = Summarizer {
             program: self.program,
             geometry: self.geometry,
             reach: &reach,
+            tied: &Tied::default(),
         };
-        let mut adds: Vec<u32> = Vec::new();
+        let mut flow = Flow::default();
         for copy in [0, 1] {
             let summary = summarizer.block(block, &self.summaries, copy);
-            adds.extend(summary.uses.iter().filter(|u| u.adds).map(|u| u.access));
+            let adds = summary.uses.iter().filter(|used| used.adds);
+            flow.adds
+                .extend(adds.map(|used| (self.alloc_of(used.access), used.access)));
+            let wanted = summary.uses.iter().filter(|used| used.reads || used.adds);
+            flow.wants
+                .extend(wanted.map(|used| self.alloc_of(used.access)));
+            match copy {
+                0 => flow.overwrites = summary.kills,
+                _ => flow.overwrites.retain(|kill| summary.kills.contains(kill)),
+            }
         }
-        adds.sort_unstable();
-        adds.dedup();
-        adds
+        flow.adds.sort_unstable();
+        flow.adds.dedup();
+        flow.wants.sort_unstable();
+        flow.wants.dedup();
+        flow
     }
 
     /// The slots whose pending bits a matmul inside a region may change: its region is not known

@@ -14,6 +14,7 @@ use pto_ir::{BlockId, Condition, InstId, Op, Program, RegionId, RegionKind, Turn
 use rustc_hash::FxHashSet;
 
 use super::geometry::{Geometry, NONE};
+use super::tied::Tied;
 
 /// What the regions of an operation do with one access.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -70,7 +71,7 @@ pub(super) struct Summary {
     pub slots: u64,
     pub calls: Vec<(InstId, Option<u32>)>,
     /// Pairs of class and buffer that are written for certain.
-    kills: FxHashSet<(u32, u32)>,
+    pub kills: FxHashSet<(u32, u32)>,
 }
 
 impl Summary {
@@ -97,6 +98,14 @@ impl Summary {
         self.calls.dedup();
     }
 
+    /// What is wanted from before may be left by the run before.
+    fn carry_all(&mut self) {
+        for used in &mut self.uses {
+            (used.carries, used.carries_add) = (used.reads || used.adds, used.adds);
+            used.is_certain = false;
+        }
+    }
+
     fn add(&mut self, other: &Self) {
         self.uses.extend_from_slice(&other.uses);
         self.calls.extend_from_slice(&other.calls);
@@ -117,6 +126,7 @@ pub(super) struct Summarizer<'p> {
     pub geometry: &'p Geometry,
     /// The slots whose pending bits a matmul may change.
     pub reach: &'p dyn Fn(&pto_ir::Matmul) -> u64,
+    pub tied: &'p Tied,
 }
 
 /// One summary for all iterations of the loop around.
@@ -179,37 +189,37 @@ impl Summarizer<'_> {
                         once
                     }
                     (Some(first), _) if self.is_alike(regions, known) => {
-                        self.repeated(&first, &first, trips)
+                        self.repeated(holder, &first, &first)
                     }
                     (Some(first), _) => {
                         let others = bodies(1).next().unwrap_or_default();
-                        self.repeated(&first, &others, trips)
+                        self.repeated(holder, &first, &others)
                     }
                 };
                 twice(summary)
             }
             RegionKind::If | RegionKind::IndexSwitch => {
                 let asks = self.asks_for_nearest_loop(holder);
+                let choice = self.program.choice(holder);
                 if asks.is_none() && self.is_alike(regions, known) {
-                    return twice(self.chosen(*kind, bodies(0), None));
+                    return twice(self.chosen(*kind, bodies(0), choice));
                 }
                 let summary = |copy: usize| {
                     let taken = asks.map(|when_first| (copy == 0) == when_first);
-                    self.chosen(*kind, bodies(copy), taken)
+                    let taken = taken.map(|first| usize::from(!first));
+                    self.chosen(*kind, bodies(copy), taken.or(choice))
                 };
                 match asks.and_then(|_| self.known_copy(holder)) {
                     Some(copy) => twice(summary(copy)),
                     None => [0, 1].map(|copy| Rc::new(summary(copy))),
                 }
             }
-            RegionKind::While | RegionKind::Other => {
+            RegionKind::While => twice(self.repeated_while(bodies(0))),
+            RegionKind::Other => {
                 let mut all = Summary::default();
-                bodies(0).chain(bodies(1)).for_each(|body| all.add(&body));
+                bodies(0).for_each(|body| all.add(&body));
+                all.carry_all();
                 all.sort();
-                for used in &mut all.uses {
-                    (used.carries, used.carries_add) = (used.reads || used.adds, used.adds);
-                    used.is_certain = false;
-                }
                 twice(all)
             }
         }
@@ -278,8 +288,8 @@ impl Summarizer<'_> {
         }
     }
 
-    /// A loop: its first iteration, then others.
-    fn repeated(&self, first: &Summary, others: &Summary, trips: Option<u64>) -> Summary {
+    /// The loop `holder`: its first iteration, then others.
+    fn repeated(&self, holder: InstId, first: &Summary, others: &Summary) -> Summary {
         let mut result = first.clone();
         for &used in &others.uses {
             let carries_add = used.adds;
@@ -295,25 +305,46 @@ impl Summarizer<'_> {
         result.calls.extend_from_slice(&others.calls);
         result.slots |= others.slots;
         result.sort();
-        if trips.is_none() {
-            result.kills.clear();
+        let kind = RegionKind::For { trips: None };
+        if matches!(&self.program.inst(holder).op, Op::Region { kind: own, .. } if *own == kind) {
+            let is_tied = |alloc| self.tied.is_tied(self.program, holder, alloc);
+            result.kills.retain(|&(_, alloc)| is_tied(alloc));
         }
         self.mark_certain(&mut result);
         result
     }
 
-    /// A branch: one of `bodies` runs, or none. `taken` says of some whether it is the first.
+    /// A loop whose condition, the first of `bodies`, runs before all others, and once for certain.
+    fn repeated_while(&self, mut bodies: impl Iterator<Item = Summary>) -> Summary {
+        let mut result = bodies.next().unwrap_or_default();
+        result.carry_all();
+        for mut body in bodies {
+            body.carry_all();
+            for used in &mut body.uses {
+                let wants = used.reads || used.adds;
+                if wants && self.is_killed(&result.kills, used.access) {
+                    *used = used.hidden();
+                }
+            }
+            result.add(&body);
+        }
+        result.sort();
+        self.mark_certain(&mut result);
+        result
+    }
+
+    /// A branch: one of `bodies` runs, or none. `taken` says of some which it is.
     fn chosen(
         &self,
         kind: RegionKind,
         bodies: impl ExactSizeIterator<Item = Summary>,
-        taken: Option<bool>,
+        taken: Option<usize>,
     ) -> Summary {
         let has_way_around = kind == RegionKind::If && bodies.len() < 2;
         let mut result = Summary::default();
         let mut kills: Option<FxHashSet<(u32, u32)>> = None;
         for (index, body) in bodies.enumerate() {
-            if taken.is_some_and(|first| first != (index == 0)) {
+            if taken.is_some_and(|taken| taken != index) {
                 continue;
             }
             result.add(&body);
@@ -322,7 +353,7 @@ impl Summarizer<'_> {
                 Some(kills) => kills.retain(|kill| body.kills.contains(kill)),
             }
         }
-        if has_way_around && taken != Some(true) {
+        if has_way_around && taken != Some(0) {
             kills = None;
         }
         result.kills = kills.unwrap_or_default();
@@ -342,9 +373,7 @@ impl Summarizer<'_> {
         if blocks.len() > 1 {
             result.kills.clear();
             // Control may come back to a block.
-            for used in &mut result.uses {
-                (used.carries, used.carries_add) = (used.reads || used.adds, used.adds);
-            }
+            result.carry_all();
         }
         // Nobody outside wants the values of buffers that are allocated here.
         let here = blocks

@@ -27,7 +27,20 @@ pub(super) fn run(
     blocks: &[Vec<Pair>],
     values: &mut Values,
 ) -> Option<Mismatch> {
-    let graph = Graph::new(sides.after, true);
+    let found = run_on(&Graph::new(sides.after, true), sides, blocks, values)?;
+    // What differs on some path may do so on none that loops with equal bounds allow.
+    match Graph::refined(sides.after) {
+        Some(refined) => run_on(&refined, sides, blocks, values),
+        None => Some(found),
+    }
+}
+
+fn run_on(
+    graph: &Graph,
+    sides: &Sides<'_>,
+    blocks: &[Vec<Pair>],
+    values: &mut Values,
+) -> Option<Mismatch> {
     let nodes = &graph.nodes;
     let needs = Needs::new(sides.after, nodes);
     let stretches = stretches(sides, nodes, blocks);
@@ -77,7 +90,7 @@ pub(super) fn run(
         before[index] = (incoming.len() > 1 || sources[index].len() > 1).then(|| state.clone());
         found[index] = run_node(
             sides,
-            &graph,
+            graph,
             &nodes[index],
             stretches[index],
             &mut state,
@@ -101,7 +114,10 @@ fn stretches<'a>(sides: &Sides<'_>, nodes: &[Node], blocks: &'a [Vec<Pair>]) -> 
         .iter()
         .map(|pairs| pairs.split(holds_regions).collect())
         .collect();
-    let part = |node: &Node| parts[node.block.index()].get(node.stretch).copied();
+    let part = |node: &Node| match node.is_fork {
+        true => None,
+        false => parts[node.block.index()].get(node.stretch).copied(),
+    };
     nodes
         .iter()
         .map(|node| part(node).unwrap_or_default())

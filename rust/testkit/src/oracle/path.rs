@@ -202,8 +202,9 @@ impl Tracer<'_> {
             RegionKind::If | RegionKind::IndexSwitch => {
                 let absent = usize::from(kind == RegionKind::If && regions.len() < 2);
                 let known = self.program.branch(holder).and_then(|c| self.holds(c));
-                let chosen = match known {
-                    Some(taken) => usize::from(!taken),
+                let settled = self.program.choice(holder);
+                let chosen = match settled.or(known.map(|taken| usize::from(!taken))) {
+                    Some(chosen) => chosen,
                     None => self.chooser.choose(regions.len() + absent),
                 };
                 if let Some(&region) = regions.get(chosen) {

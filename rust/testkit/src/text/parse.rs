@@ -230,8 +230,15 @@ impl<'a> Parser<'a> {
             "switch" => RegionKind::IndexSwitch,
             _ => RegionKind::Other,
         };
+        let choice: Option<u32> = match (word, self.peek()) {
+            ("switch", Token::Word(number)) if number != "-" => Some(self.number()?),
+            _ => None,
+        };
         let return_block = self.builder.block();
         let (holder, _) = self.builder.push_region(kind, 0);
+        if let Some(chosen) = choice {
+            self.builder.set_choice(holder, chosen as usize);
+        }
         if matches!(kind, RegionKind::For { .. }) {
             let around = self.builder.program().holder(return_block);
             self.builder.set_bounds(

@@ -206,7 +206,10 @@ impl Printer<'_> {
                 )
             }
             RegionKind::While => "while".to_owned(),
-            RegionKind::IndexSwitch => "switch".to_owned(),
+            RegionKind::IndexSwitch => match self.program.choice(id) {
+                Some(chosen) => format!("switch {chosen}"),
+                None => "switch".to_owned(),
+            },
             RegionKind::Other => "region".to_owned(),
         }
     }

@@ -222,6 +222,7 @@ impl Builder<'_> {
             stretch,
             edges: Vec::new(),
             is_exit: false,
+            is_fork: false,
             copy,
         });
         self.graph.nodes.len() - 1
@@ -252,6 +253,7 @@ impl Builder<'_> {
             self.program.region(region).blocks.first(),
         ) {
             let node = self.add_node(entry, 0..0, 0, copy);
+            self.graph.nodes[node].is_fork = true;
             self.ends.insert((entry, copy), (node, node));
             self.branches.push((node, region, variants));
         }

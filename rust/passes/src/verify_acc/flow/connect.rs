@@ -108,7 +108,11 @@ impl Builder<'_> {
                 let taken = program.branch(link.holder).and_then(|condition| {
                     condition.holds(|holder, turn| self.graph.is_at(link.copy, holder, turn))
                 });
-                let is_taken = |index: usize| taken.is_none_or(|first| first == (index == 0));
+                let choice = program.choice(link.holder);
+                let is_taken = |index: usize| {
+                    taken.is_none_or(|first| first == (index == 0))
+                        && choice.is_none_or(|chosen| chosen == index)
+                };
                 for (entry, exits) in (0..).zip(ways).filter(|(i, _)| is_taken(*i)).map(|w| w.1) {
                     self.edge(before, *entry, false);
                     self.all(exits, after, false);

@@ -1,4 +1,5 @@
-//! Where the refined graph tells apart whether loops with equal bounds run.
+//! Where the refined graph tells apart whether loops run: those that others have the bounds of, and those
+//! that are reached again and again with the same ones.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -35,7 +36,26 @@ pub(super) fn shared_bounds(program: &Program) -> BTreeSet<InstId> {
     others.map(|(_, bounds)| bounds.like).collect()
 }
 
-/// The forks for bounds of several loops, at most `at_most` in a region. None where there are jumps.
+/// The first loops of which one is repeated by an operation that does not make its bounds anew.
+fn repeated(program: &Program) -> BTreeSet<InstId> {
+    let is_repeated = |&(id, bounds): &(InstId, Bounds)| {
+        let mut around = program.holder(program.inst(id).block);
+        while let Some(holder) = around.filter(|&holder| Some(holder) != bounds.vary_in) {
+            if let Op::Region { kind, .. } = &program.inst(holder).op
+                && !matches!(kind, RegionKind::If | RegionKind::IndexSwitch)
+            {
+                return true;
+            }
+            around = program.holder(program.inst(holder).block);
+        }
+        false
+    };
+    let found = open_loops(program).filter(is_repeated);
+    found.map(|(_, bounds)| bounds.like).collect()
+}
+
+/// The forks for bounds that several loops have, or one that is repeated, at most `at_most` in a region.
+/// None where there are jumps.
 pub(super) fn forks(program: &Program, at_most: usize) -> Forks {
     let mut forks = Forks::new();
     if program
@@ -45,7 +65,9 @@ pub(super) fn forks(program: &Program, at_most: usize) -> Forks {
     {
         return forks;
     }
-    for like in shared_bounds(program) {
+    let mut all = shared_bounds(program);
+    all.append(&mut repeated(program));
+    for like in all {
         let vary_in = program.bounds(like).and_then(|bounds| bounds.vary_in);
         let known = forks.entry(vary_in).or_default();
         if known.len() < at_most {

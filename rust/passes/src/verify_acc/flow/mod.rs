@@ -11,9 +11,9 @@
 //! or in none. So an outer loop of which somebody asks is there once for each choice of inner loops
 //! that run.
 //!
-//! Loops with equal bounds run or do not run together, wherever they stand. Where an analysis fails for
-//! want of that, it asks for the *refined* graph: the region in which their bounds are made is there
-//! once for each answer.
+//! Loops with equal bounds run or do not run together, wherever they stand, and so does a loop every time
+//! it is reached with the same ones. Where an analysis fails for want of that, it asks for the *refined*
+//! graph: the region in which their bounds are made is there once for each answer.
 
 mod build;
 mod connect;
@@ -38,6 +38,8 @@ pub(crate) struct Node {
     pub(crate) edges: Vec<Edge>,
     /// Whether the function may end here.
     pub(crate) is_exit: bool,
+    /// Whether it only leads to the variants of a region, and is no part of the block.
+    pub(crate) is_fork: bool,
     /// Which loops are in their first iteration: see [`Graph::holds`].
     copy: u32,
 }
@@ -106,6 +108,7 @@ impl Graph {
                 stretch: 0,
                 edges: Vec::new(),
                 is_exit: true,
+                is_fork: false,
                 copy: 0,
             };
             return Self {
@@ -137,7 +140,7 @@ impl Graph {
     }
 
     /// A larger graph of `program`, in which loops with equal bounds run or do not run together wherever
-    /// they stand; `None` where there are none.
+    /// they stand and whenever they are reached; `None` where there are none.
     pub(crate) fn refined(program: &Program) -> Option<Self> {
         let choices = (1..=forks::MAX_FORKS).rev();
         let mut forks = choices.map(|at_most| forks::forks(program, at_most));
