@@ -2,9 +2,9 @@
 
 use std::collections::HashMap;
 
-use crate::condition::{Bounds, Condition, ConditionId, Predicate};
+use crate::condition::{Asked, Bounds, Condition, ConditionId, Predicate, Question};
 use crate::flags::AccFlags;
-use crate::ids::{AccessId, AllocId, BlockId, InstId, RegionId};
+use crate::ids::{AccessId, AllocId, BlockId, InstId, QuestionId, RegionId};
 use crate::interval::{Interval, IntervalSet};
 use crate::program::{
     Access, Alloc, Block, Edge, Engine, Matmul, Op, Program, Region, RegionKind, Tile, Use, UseKind,
@@ -49,6 +49,7 @@ impl ProgramBuilder {
                 region: RegionId::new(0),
                 insts: Vec::new(),
                 successors: Vec::new(),
+                asks: None,
             }],
             regions: vec![Region {
                 holder: None,
@@ -230,6 +231,23 @@ impl ProgramBuilder {
         self.program.choices.push((holder, region as u32));
     }
 
+    /// Adds a question.
+    pub fn add_question(&mut self, question: Question) -> QuestionId {
+        let id = QuestionId::new(self.program.questions.len());
+        self.program.questions.push(question);
+        id
+    }
+
+    /// Says what the loop or branch `holder` asks; order as in [`Self::set_bounds`].
+    pub fn set_asks(&mut self, holder: InstId, asked: Asked) {
+        self.program.asks.push((holder, asked));
+    }
+
+    /// Says what the end of `block` asks.
+    pub fn set_jump_asks(&mut self, block: BlockId, asked: Asked) {
+        self.program.blocks[block.index()].asks = Some(asked);
+    }
+
     /// Appends an operation with `region_count` empty regions (no blocks yet) and returns both.
     pub fn push_region(
         &mut self,
@@ -272,6 +290,7 @@ impl ProgramBuilder {
             region,
             insts: Vec::new(),
             successors: Vec::new(),
+            asks: None,
         });
         self.program.regions[region.index()].blocks.push(id);
         id

@@ -3,7 +3,7 @@
 //! Accumulation groups care about one sort of condition: "these loops are in their first (last)
 //! iteration". Everything else is a constant or unknown.
 
-use crate::ids::InstId;
+use crate::ids::{InstId, QuestionId};
 
 /// An end of a loop's iterations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -141,13 +141,41 @@ pub struct Bounds {
     /// The innermost operation around the loop that makes one of its bounds anew each time it, or a
     /// region of it, runs; `None` where all bounds are there when the function begins.
     pub vary_in: Option<InstId>,
-    /// The first loop with the same lower and upper bound, itself where there is none before it: of
-    /// these all run or none does, as often as `vary_in` makes the bounds anew.
-    pub like: InstId,
     /// Whether code in the body can tell the first iteration.
     pub tells_first: bool,
     /// Whether code in the body can tell the last iteration.
     pub tells_last: bool,
+}
+
+/// What decides where control goes: whether a bit is set, whether a lower bound is below an upper one, which number
+/// a value is. Whoever asks gets the same answer, as long as it is not made anew.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Question {
+    /// The innermost operation that makes the answer anew each time it, or a region of it, runs; all who ask are
+    /// inside. `None` where the answer is there when the function begins.
+    pub made_in: Option<InstId>,
+}
+
+/// A question as a loop, a branch or the end of a block asks it.
+///
+/// For each answer there is a *way*. A loop with answer 0 runs, with answer 1 it does not. The way of a branch is
+/// the number of its region, that of a block the number of its successor.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Asked {
+    /// The question.
+    pub question: QuestionId,
+    /// Whether it is the opposite that is asked: of two answers the other one.
+    pub negated: bool,
+}
+
+impl Asked {
+    /// The way for `answer`, or the answer for a way.
+    pub const fn way(self, answer: u32) -> u32 {
+        match self.negated {
+            true => 1 - (answer & 1),
+            false => answer,
+        }
+    }
 }
 
 #[cfg(test)]

@@ -49,6 +49,11 @@ define_id!(
     "a"
 );
 define_id!(
+    /// A question that decides where control goes.
+    QuestionId,
+    "q"
+);
+define_id!(
     /// An interned access: equal ids of one program mean equal cells.
     AccessId,
     "x"

@@ -10,7 +10,7 @@
 //! | [`flags`] | the accumulate control byte |
 //! | [`interval`] | half-open intervals and canonical interval sets |
 //! | [`program`] | allocations, accesses, instructions, blocks, regions |
-//! | [`condition`] | what is known of predicates, branches and loop bounds |
+//! | [`condition`] | what is known of predicates, branches and loop bounds, and which of them ask the same |
 //! | [`build`] | the one way to make a [`Program`] |
 //! | [`plan`] | edits a pass asks for, and their effect on a [`Program`] |
 //! | [`tile`] | the same for the tile ISA: functions on tiles, and edits of them |
@@ -59,10 +59,10 @@ pub mod target;
 pub mod tile;
 
 pub use build::ProgramBuilder;
-pub use condition::{Bounds, Condition, ConditionId, Predicate, Turn};
+pub use condition::{Asked, Bounds, Condition, ConditionId, Predicate, Question, Turn};
 pub use diag::{Diag, Severity, Site};
 pub use flags::AccFlags;
-pub use ids::{AccessId, AllocId, BlockId, InstId, RegionId};
+pub use ids::{AccessId, AllocId, BlockId, InstId, QuestionId, RegionId};
 pub use interval::{Interval, IntervalSet};
 pub use plan::{
     AccEdit, Anchor, EdgeNode, FunctionMark, MemsetTarget, NewEdge, NewMemset, NewPredicate, Plan,

@@ -3,9 +3,9 @@
 //! The arenas are plain vectors and every reference is a typed id. Instruction ids say nothing of
 //! order: order is the order of [`Block::insts`], and of [`Region::blocks`].
 
-use crate::condition::{Bounds, Condition, ConditionId, Predicate};
+use crate::condition::{Asked, Bounds, Condition, ConditionId, Predicate, Question};
 use crate::flags::AccFlags;
-use crate::ids::{AccessId, AllocId, BlockId, InstId, RegionId};
+use crate::ids::{AccessId, AllocId, BlockId, InstId, QuestionId, RegionId};
 use crate::interval::{Interval, spans_overlap};
 
 /// A memory of the machine.
@@ -325,6 +325,8 @@ pub struct Block {
     pub insts: Vec<InstId>,
     /// The blocks control may go to from its end, within the same region.
     pub successors: Vec<BlockId>,
+    /// The question whose answer is the number of the successor, where one is known.
+    pub asks: Option<Asked>,
 }
 
 /// A region: blocks, the first of which is the entry.
@@ -362,6 +364,9 @@ pub struct Program {
     pub(crate) branches: Vec<(InstId, ConditionId)>,
     /// Switches on constants with the region they choose, ascending.
     pub(crate) choices: Vec<(InstId, u32)>,
+    pub(crate) questions: Vec<Question>,
+    /// Loops and branches whose question is known, ascending.
+    pub(crate) asks: Vec<(InstId, Asked)>,
 }
 
 impl Program {
@@ -381,9 +386,25 @@ impl Program {
         known.ok().map(|index| self.bounds[index].1)
     }
 
-    /// The first loop that has the bounds of `holder`: of these all run or none does.
-    pub fn like(&self, holder: InstId) -> InstId {
-        self.bounds(holder).map_or(holder, |bounds| bounds.like)
+    /// Every question that loops, branches and blocks ask; the index is the [`QuestionId`].
+    pub fn questions(&self) -> &[Question] {
+        &self.questions
+    }
+
+    /// What is known of the question `id`.
+    pub fn question(&self, id: QuestionId) -> Question {
+        self.questions[id.index()]
+    }
+
+    /// What the loop or branch `holder` asks; `None` where nothing is known of it.
+    pub fn asks(&self, holder: InstId) -> Option<Asked> {
+        let known = self.asks.binary_search_by_key(&holder, |&(id, _)| id);
+        known.ok().map(|index| self.asks[index].1)
+    }
+
+    /// Every loop and branch whose question is known, ascending, with it.
+    pub fn all_asks(&self) -> &[(InstId, Asked)] {
+        &self.asks
     }
 
     /// When the first region of the branch `holder` runs; else its second one does, if it has one.

@@ -267,6 +267,7 @@ impl TileProgram {
             region,
             insts: Vec::new(),
             successors: Vec::new(),
+            asks: None,
         });
         self.regions[region.index()].blocks.push(id);
         id

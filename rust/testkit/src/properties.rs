@@ -1,6 +1,10 @@
 //! What must hold for every program, as functions: property tests call them for a second, the
 //! examples `fuzz` and `exhaustive` for as long as one likes.
 
+mod certain;
+
+pub use certain::errors_are_certain;
+
 use pto_ir::{Diag, Plan, Program, Severity, Target};
 use pto_passes::{legalize_acc, reset_acc, schedule, validate, verify_acc};
 

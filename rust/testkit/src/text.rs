@@ -30,7 +30,8 @@
 //! * Regions: `for`, `for N`, `if`, `while`, `switch`, `region`, then one `{ .. }` a region (`-` is a
 //!   region without blocks; `else` and `do` may stand between them). In a region `^name:` begins a
 //!   block and `goto name, name` gives its successors. The bounds of a `for varying` depend on the
-//!   operation around it; loops `for like 3` have the same lower and upper bound.
+//!   operation around it; loops `for like 3` have the same lower and upper bound. Branches and jumps that are
+//!   `if like 4`, `switch varying like 5`, `goto like 6 a, b` ask for one value, `unlike 4` for the opposite of a bit.
 //! * Conditions: `start_if(first 0,1)` holds where the two innermost loops around are in their first
 //!   iteration; also `stop_if(last 0)`, `if(not first 0)`, `(true)`. Without one nothing is known.
 
@@ -78,12 +79,12 @@ mod tests {
         data a b0..4+64..128 engine(dma) after(inserted first, second)
         memset a inserted
         for 4 { mma a cg1..2; if { read a } else { } }; for like 7 { read a }
-        while { read b } do { ^head: goto head, tail; ^tail: mm b }
+        while { read b } do { ^head: goto unlike 3 head, tail; ^tail: mm b }
         if { memset b } -
         do read a, data b engine(scalar)
         effects memset a p0..1
         call(0,3) read b; call(?) data b
-        switch {} {} {}
+        switch {} {} {}; if like 3 { read a }; for { switch varying like 4 {} {} {}; if unlike 3 { read a } else {} }
         mma b from a q0..1
         mm b weights s moving s p0..64 acc<start>
         mma b moving s

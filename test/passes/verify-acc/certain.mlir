@@ -7,26 +7,6 @@
 !acc = memref<16x16xf32, #pto.mem<psum>>
 !out = memref<16x16xf32>
 
-// Two branches on one value: it is never read where it was not written.
-func.func @one_condition(%w: !w, %p: i1, %out: !out) {
-  %a = pto.psum_alloc bank(0) : !acc
-  scf.if %p {
-    // expected-note @+1 {{the cells were written here}}
-    pto.tmatmul ins(%w, %w : !w, !w) outs(%a : !acc) acc<start|stop>
-  }
-  scf.if %p {
-    // expected-warning @+1 {{found a path on which they are not, and cannot tell whether it is ever taken: partitions 0..16, bytes 0..64 of the buffer [pto:not-provable]}}
-    pto.copy %a, %out : !acc, !out
-  }
-  return
-}
-
-// -----
-
-!w = memref<32x16xf32, #pto.mem<sbuf>>
-!acc = memref<16x16xf32, #pto.mem<psum>>
-!out = memref<16x16xf32>
-
 // Two values: some run takes the path.
 func.func @two_conditions(%w: !w, %p: i1, %q: i1, %out: !out) {
   // expected-note @+1 {{the buffer is allocated here}}
@@ -48,14 +28,18 @@ func.func @two_conditions(%w: !w, %p: i1, %q: i1, %out: !out) {
 !out = memref<16x16xf32>
 
 // Behind tied decisions, what is wrong whichever way led there is an error all the same.
-func.func @whatever_way(%w: !w, %p: i1, %out: !out) {
+func.func @whatever_way(%w: !w, %n: index, %out: !out) {
   %a = pto.psum_alloc bank(0) : !acc
   %b = pto.psum_alloc bank(0) offset(1024) : !acc
+  %c2 = arith.constant 2 : index
+  %c4 = arith.constant 4 : index
+  %p = arith.cmpi sgt, %n, %c2 : index
+  %q = arith.cmpi sgt, %n, %c4 : index
   scf.if %p {
     // expected-note @+1 {{the cells were written here}}
     pto.copy %out, %b : !out, !acc
   }
-  scf.if %p {
+  scf.if %q {
     // expected-warning @+1 {{cannot tell whether it is ever taken}}
     pto.copy %b, %out : !acc, !out
   }

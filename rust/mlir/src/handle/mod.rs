@@ -367,6 +367,12 @@ impl Value {
         (!holder.ptr.is_null()).then_some(Op(holder))
     }
 
+    /// The block it is an argument of; `None` for a result.
+    pub(crate) fn argument_block(self) -> Option<Block> {
+        unsafe { mlirValueIsABlockArgument(self.0) }
+            .then(|| Block(unsafe { mlirBlockArgumentGetOwner(self.0) }))
+    }
+
     pub(crate) fn is_unused(self) -> bool {
         unsafe { mlirValueGetFirstUse(self.0) }.ptr.is_null()
     }
@@ -402,6 +408,11 @@ impl Block {
 
     pub(crate) const fn raw(self) -> MlirBlock {
         self.0
+    }
+
+    /// The operation that holds it; every block that is read is in one.
+    pub(crate) fn holder(self) -> Op {
+        Op(unsafe { mlirBlockGetParentOperation(self.0) })
     }
 
     pub(crate) fn first_op(self) -> Option<Op> {

@@ -26,8 +26,6 @@ pub(super) struct Loops {
     holders: FxHashMap<Key, InstId>,
     /// By induction variable: the loop.
     by_variable: FxHashMap<Key, Loop>,
-    /// By lower bound, upper bound and whether they are unsigned: the first loop that has them.
-    by_bounds: FxHashMap<(End, End, bool), InstId>,
 }
 
 /// A loop with one induction variable.
@@ -65,16 +63,14 @@ impl Reader {
             .max();
         let is_known = |bound: &PtoBound| bound.is_constant || !bound.value.ptr.is_null();
         let is_index_known = is_known(&facts.upper) && is_known(&facts.step);
-        let like = match trips {
-            // How often it runs is known already.
-            Some(_) => holder,
-            None => self.first_like(op, holder, &facts),
-        };
+        // Else how often it runs is known already.
+        if trips.is_none() {
+            self.ask_of_loop(op, holder, &facts, vary_in);
+        }
         self.builder.set_bounds(
             holder,
             Bounds {
                 vary_in,
-                like,
                 tells_first: is_known(&facts.lower),
                 tells_last: is_index_known,
             },
@@ -90,23 +86,10 @@ impl Reader {
         );
     }
 
-    /// The first loop with the bounds of `op`, which is `holder`.
-    fn first_like(&mut self, op: Op, holder: InstId, facts: &PtoLoop) -> InstId {
-        let ends = [facts.lower, facts.upper].map(|bound| End::of(op, &bound));
-        match ends {
-            // Among jumps a value may be made anew while the region around it runs once.
-            [Some(lower), Some(upper)] if self.blocks.is_empty() => {
-                let key = (lower, upper, facts.is_unsigned);
-                *self.loops.by_bounds.entry(key).or_insert(holder)
-            }
-            _ => holder,
-        }
-    }
-
     /// The innermost operation of this function whose region makes `value` anew. What is computed
     /// from values alone is made where they are. Holders are numbered from the outside in, so of several
     /// around one place the largest is the innermost.
-    fn made_in(&self, value: Value) -> Option<InstId> {
+    pub(super) fn made_in(&self, value: Value) -> Option<InstId> {
         let mut ops_left = MAX_OPS;
         self.made_in_at_most(value, &mut ops_left)
     }
@@ -127,12 +110,13 @@ impl Reader {
         around.and_then(|op| self.loops.holders.get(&op.key()).copied())
     }
 
-    /// When the branch `op` takes its first region.
+    /// When the branch `op` takes its first region, as far as that is known, and what it asks.
     pub(super) fn read_branch(&mut self, op: Op, holder: InstId) {
-        if op.name() != "scf.if" {
-            return;
-        }
-        let condition = self.condition(op.operand(0));
+        let condition = match op.name().as_str() {
+            "scf.if" => self.condition(op.operand(0)),
+            _ => Condition::Unknown,
+        };
+        self.ask_of_branch(op, holder, &condition);
         if condition != Condition::Unknown {
             self.builder.set_branch(holder, condition);
         }
@@ -249,39 +233,14 @@ impl Reader {
     }
 }
 
-/// A bound of a loop as a number plus, perhaps, the value with a key: of equal ones the values are equal.
-#[derive(Clone, Copy, PartialEq, Eq, Hash)]
-struct End {
-    base: Option<Key>,
-    offset: i64,
-}
-
-impl End {
-    /// That of a bound of `op`; `None` where nothing is known of it.
-    fn of(op: Op, bound: &PtoBound) -> Option<Self> {
-        if bound.is_constant {
-            let offset = bound.constant;
-            return Some(Self { base: None, offset });
-        }
-        let value = op
-            .operands()
-            .find(|value| value.raw().ptr == bound.value.ptr)?;
-        let sum = Sum::of(value);
-        Some(Self {
-            base: sum.base.map(|base| base.key()),
-            offset: sum.offset,
-        })
-    }
-}
-
 /// A value as a number plus, perhaps, another value.
-struct Sum {
-    base: Option<Value>,
-    offset: i64,
+pub(super) struct Sum {
+    pub(super) base: Option<Value>,
+    pub(super) offset: i64,
 }
 
 impl Sum {
-    fn of(value: Value) -> Self {
+    pub(super) fn of(value: Value) -> Self {
         let (mut base, mut offset) = (value, 0_i64);
         for _ in 0..MAX_OPS {
             if let Some(number) = base.constant()

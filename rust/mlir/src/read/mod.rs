@@ -30,6 +30,7 @@ mod instruction;
 mod layout;
 mod loops;
 mod outside;
+mod questions;
 mod ties;
 pub(crate) mod tile;
 mod trips;
@@ -130,6 +131,7 @@ pub(crate) fn read(function: Op, detail: Detail) -> Result<Reading, Vec<Message>
         outside: Outside::default(),
         blocks: FxHashMap::default(),
         loops: loops::Loops::default(),
+        questions: questions::Questions::default(),
         block_handles: vec![entry],
         token_makers: FxHashMap::default(),
         edges: Vec::new(),
@@ -166,6 +168,7 @@ struct Reader {
     /// Blocks of regions with several of them, the only ones that branches name.
     blocks: FxHashMap<Key, BlockId>,
     loops: loops::Loops,
+    questions: questions::Questions,
     /// The entry of each operation that makes a token.
     token_makers: FxHashMap<Key, InstId>,
     /// Tokens waited for: the entry, the operation that makes the token, whether inserted.
@@ -235,6 +238,7 @@ impl Reader {
                 self.builder.add_successor(id, to);
             }
         }
+        self.ask_of_jump(last, id);
         let leaves = last.successor_count() == 0
             && self.builder.program().block(id).region == RegionId::new(0);
         if leaves {
@@ -319,7 +323,10 @@ impl Reader {
         match kind {
             RegionKind::For { trips } => self.read_bounds(op, holder, trips),
             RegionKind::If => self.read_branch(op, holder),
-            RegionKind::IndexSwitch => self.read_switch(op, holder),
+            RegionKind::IndexSwitch => {
+                self.read_branch(op, holder);
+                self.read_switch(op, holder);
+            }
             _ => {}
         }
         self.pending.push(Pending::End(op));

@@ -1,13 +1,13 @@
 //! Which decisions of a run are tied to each other: see [`Ties`].
 //!
 //! A decision is made by values: the bounds of a loop, the condition of a branch. What they are computed from
-//! (its *roots*) are arguments, loads, induction variables. A decision is free if no other one has a root of
-//! it, and if its roots are new each time it is made. That is a guess on the safe side: decisions with one
-//! root may well be free.
+//! (its *roots*) are arguments, loads, induction variables. Decisions by one question are one decision. One is free
+//! if no other has a root of it, and if its roots are new each time it is made. That is a guess on the safe side:
+//! decisions with one root may well be free.
 
 use std::collections::BTreeSet;
 
-use pto_ir::{BlockId, Condition, InstId, Op as IrOp, RegionKind, Turn};
+use pto_ir::{BlockId, Condition, InstId, Op as IrOp, QuestionId, RegionKind, Turn};
 use pto_passes::verify_acc::Ties;
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -20,8 +20,8 @@ const MAX_OPS: usize = 256;
 /// What makes a decision.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Maker {
-    /// How often a loop runs: the first with these bounds.
-    Loop(InstId),
+    /// How often a loop runs.
+    Loop,
     /// How often an `scf.while` runs.
     While,
     /// Which way is taken.
@@ -32,9 +32,18 @@ enum Maker {
 struct Decision {
     place: Place,
     maker: Maker,
+    /// What is asked, where that is known.
+    question: Option<QuestionId>,
     roots: Vec<Value>,
     /// Whether the search for roots was given up.
     is_unknown: bool,
+}
+
+/// Who decides: a question, or a decision of which nobody knows what it asks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Who {
+    Asks(QuestionId),
+    Alone(usize),
 }
 
 /// Where it is made.
@@ -48,13 +57,9 @@ impl Reading {
     /// The ties between the decisions of this function.
     pub(crate) fn ties(&self) -> Ties {
         let decisions = self.decisions();
-        let mut deciding: FxHashMap<RootKey, BTreeSet<usize>> = FxHashMap::default();
+        let mut deciding: FxHashMap<RootKey, BTreeSet<Who>> = FxHashMap::default();
         for (index, decision) in decisions.iter().enumerate() {
-            let who = match decision.maker {
-                Maker::Loop(like) => like.index(),
-                // No instruction.
-                Maker::While | Maker::Branch => self.program.insts().len() + index,
-            };
+            let who = decision.question.map_or(Who::Alone(index), Who::Asks);
             for root in &decision.roots {
                 deciding.entry(root_key(*root)).or_default().insert(who);
             }
@@ -68,15 +73,15 @@ impl Reading {
         for decision in &decisions {
             let is_tied = decision.is_unknown
                 || decision.roots.iter().any(is_shared)
-                || decision.maker == Maker::Branch && self.is_repeated(decision);
+                || self.is_repeated(decision);
             match decision.place {
                 _ if !is_tied => {}
                 Place::Holder(holder) => {
                     ties.holders.insert(holder);
-                    if let Maker::Loop(like) = decision.maker {
+                    if let (Maker::Loop, Some(question)) = (decision.maker, decision.question) {
                         match self.grows(holder) {
-                            true => ties.growing.insert(like),
-                            false => others.insert(like),
+                            true => ties.growing.insert(question),
+                            false => others.insert(question),
                         };
                     }
                 }
@@ -84,7 +89,7 @@ impl Reading {
             }
         }
         // Loops with the same bounds have steps of their own.
-        ties.growing.retain(|like| !others.contains(like));
+        ties.growing.retain(|question| !others.contains(question));
         ties
     }
 
@@ -113,17 +118,21 @@ impl Reading {
                 RegionKind::For { .. } | RegionKind::Other => continue,
             };
             let maker = match kind {
-                RegionKind::For { .. } => Maker::Loop(self.program.like(holder)),
+                RegionKind::For { .. } => Maker::Loop,
                 RegionKind::While => Maker::While,
                 _ => Maker::Branch,
             };
-            decisions.push(Decision::new(Place::Holder(holder), maker, by));
+            let question = self.program.asks(holder).map(|asked| asked.question);
+            let place = Place::Holder(holder);
+            decisions.push(Decision::new(place, maker, question, by));
         }
         for (index, block) in self.program.blocks().iter().enumerate() {
             let id = BlockId::new(index);
             if let (2.., Some(jump)) = (block.successors.len(), self.block(id).terminator()) {
                 let by = jump.operands().take(1).collect();
-                decisions.push(Decision::new(Place::Block(id), Maker::Branch, by));
+                let question = block.asks.map(|asked| asked.question);
+                let place = Place::Block(id);
+                decisions.push(Decision::new(place, Maker::Branch, question, by));
             }
         }
         decisions
@@ -190,20 +199,28 @@ impl Reading {
     }
 
     /// Whether `decision` depends on the number of an iteration, or is made in each iteration by what is
-    /// the same in all.
+    /// the same in all and the graph does not know of that.
     fn is_repeated(&self, decision: &Decision) -> bool {
         let at = match decision.place {
             Place::Holder(holder) => Some(self.op(holder)),
             Place::Block(block) => self.block(block).terminator(),
         };
+        // What a loop hands from iteration to iteration is its own affair.
+        let own = at.filter(|_| decision.maker == Maker::While).map(Op::key);
+        let is_own = |root: &Value| root.argument_holder().map(Op::key) == own && own.is_some();
+        let varies =
+            |root: &Value| root.owner().is_none() && !self.is_argument(*root) && !is_own(root);
+        if decision.roots.iter().any(varies) {
+            return true;
+        }
+        if decision.question.is_some() || decision.maker != Maker::Branch {
+            return false;
+        }
         let mut around = at.into_iter().flat_map(|op| self.ops_around(op));
         let repeats = around.find(|op| !is_branch(*op)).map(Op::key);
         let is_new = |maker: Op| self.ops_around(maker).any(|op| Some(op.key()) == repeats);
-        decision.roots.iter().any(|root| match root.owner() {
-            // Other arguments of blocks change from iteration to iteration, or from jump to jump.
-            None => repeats.is_some() || !self.is_argument(*root),
-            Some(maker) => repeats.is_some() && !is_new(maker),
-        })
+        let is_old = |root: &Value| root.owner().is_none_or(|maker| !is_new(maker));
+        repeats.is_some() && decision.roots.iter().any(is_old)
     }
 
     /// The operations of the function that hold `op`, from the inside out.
@@ -244,7 +261,7 @@ fn is_branch(op: Op) -> bool {
 
 impl Decision {
     /// The decision that the values `by` make.
-    fn new(place: Place, maker: Maker, by: Vec<Value>) -> Self {
+    fn new(place: Place, maker: Maker, question: Option<QuestionId>, by: Vec<Value>) -> Self {
         let (mut roots, mut pending) = (Vec::new(), by);
         let mut seen: FxHashSet<Key> = FxHashSet::default();
         while let Some(value) = pending.pop() {
@@ -260,6 +277,7 @@ impl Decision {
         Self {
             place,
             maker,
+            question,
             roots,
             is_unknown: seen.len() > MAX_OPS,
         }

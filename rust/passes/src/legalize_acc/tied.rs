@@ -14,15 +14,15 @@
 //! That holds of a loop if it runs in one life of the buffer always or never, for its bounds are made
 //! once a life, and all that write the buffer stand in it, or in loops with the same bounds.
 
-use pto_ir::{AllocId, BlockId, InstId, Op, Program, RegionKind, Space};
+use pto_ir::{AllocId, Asked, BlockId, InstId, Op, Program, RegionKind, Space};
 use smallvec::SmallVec;
 
 use super::problem::holds_data_on_entry;
 
-/// By buffer: the loops that all its writers stand in, by the first one with their bounds.
+/// By buffer: the loops that all its writers stand in, by what they ask.
 #[derive(Debug, Default)]
 pub(super) struct Tied {
-    loops: Vec<Option<SmallVec<[InstId; 2]>>>,
+    loops: Vec<Option<SmallVec<[Asked; 2]>>>,
 }
 
 impl Tied {
@@ -46,7 +46,8 @@ impl Tied {
     /// Whether `alloc` has no value where the loop `holder`, whose trips are not known, does not run.
     pub(super) fn is_tied(&self, program: &Program, holder: InstId, alloc: u32) -> bool {
         let loops = self.loops.get(alloc as usize).and_then(Option::as_ref);
-        loops.is_some_and(|loops| loops.contains(&program.like(holder)))
+        let asked = program.asks(holder);
+        loops.is_some_and(|loops| asked.is_some_and(|asked| loops.contains(&asked)))
     }
 
     fn instruction(&mut self, program: &Program, id: InstId) {
@@ -67,9 +68,8 @@ impl Tied {
     }
 }
 
-/// The loops around `block` that run in one life of `alloc` always or never, by the first one with
-/// their bounds.
-fn loops_around(program: &Program, mut block: BlockId, alloc: AllocId) -> SmallVec<[InstId; 2]> {
+/// The loops around `block` that run in one life of `alloc` always or never, by what they ask.
+fn loops_around(program: &Program, mut block: BlockId, alloc: AllocId) -> SmallVec<[Asked; 2]> {
     let home = program.block(program.alloc(alloc).block).region;
     let mut inside: SmallVec<[InstId; 4]> = SmallVec::new();
     let mut result = SmallVec::new();
@@ -95,8 +95,8 @@ fn loops_around(program: &Program, mut block: BlockId, alloc: AllocId) -> SmallV
         let bounds = program.bounds(holder).filter(|_| is_open);
         let is_fixed =
             |vary_in: Option<InstId>| vary_in.is_none_or(|maker| !inside.contains(&maker));
-        if let Some(bounds) = bounds.filter(|bounds| is_fixed(bounds.vary_in)) {
-            result.push(bounds.like);
+        if bounds.is_some_and(|bounds| is_fixed(bounds.vary_in)) {
+            result.extend(program.asks(holder));
         }
     }
     result

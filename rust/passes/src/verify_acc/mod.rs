@@ -31,7 +31,8 @@
 //!    cells may be in: what the reference says, what PSUM holds in relation to it, pending or not, on
 //!    each machine. An instruction maps sets to sets; where paths meet, sets are united, until
 //!    nothing changes. In straight-line code that is one pass. Where an error is found and several loops
-//!    have equal bounds, the walk is done again on a larger graph that knows that they run together.
+//!    have equal bounds, or several branches ask for one value, the walk is done again on a larger graph that
+//!    knows that they go together.
 //! 4. `findings`: the faults met on the way, one a kind and instruction, each with both sites.
 //!
 //! # Invariants
@@ -209,25 +210,32 @@ fn run(
         diags
     };
     let mut unwritten = BTreeSet::new();
-    let mut graph = flow::Graph::new(program, survey.has_flow);
+    let graph = flow::Graph::new(program, survey.has_flow);
     let mut diags = check_on(&graph, None, &mut unwritten);
-    // What is wrong on some path may be so on none that loops with equal bounds allow.
+    // What is wrong on some path may be so on none where a question gets one answer.
     let is_refused =
         |diag: &Diag| diag.severity == Severity::Error || diag.tag == "pto:not-provable";
-    if diags.iter().any(is_refused)
-        && let Some(refined) = flow::Graph::refined(program)
-    {
-        diags = check_on(&refined, None, &mut unwritten);
-        graph = refined;
+    let refined = diags
+        .iter()
+        .any(is_refused)
+        .then(|| flow::Graph::refined(program));
+    let refined = refined.flatten();
+    if let Some(refined) = &refined {
+        diags = check_on(refined, None, &mut unwritten);
     }
     let has_errors = diags.iter().any(|diag| diag.severity == Severity::Error);
     if let (true, true, Some(ties)) = (survey.has_flow, has_errors, ties) {
         let ties = ties();
-        diags = check_on(&graph, Some(&ties), &mut unwritten);
+        let mut certain = check_on(&graph, Some(&ties), &mut unwritten);
+        diags = match &refined {
+            Some(refined) => check_on(refined, Some(&ties), &mut unwritten),
+            None => std::mem::take(&mut certain),
+        };
         if let Some(large) = flow::Graph::of_large_runs(program, &ties.growing) {
             let left = ties.in_large_runs(program);
-            diags = with_certain(diags, &check_on(&large, Some(&left), &mut unwritten));
+            certain.extend(check_on(&large, Some(&left), &mut unwritten));
         }
+        diags = with_certain(diags, &certain);
     }
     diags
 }

@@ -127,9 +127,11 @@ impl Check<'_> {
         };
         let by = (lost.by != NONE).then(|| InstId::new(lost.by as usize));
         let cells = state.bank(piece.bank)[lost.strip as usize].meeting(place.bytes);
-        let kind = match self.doubt() {
-            Doubt::Never => Kind::Overlap(by),
-            Doubt::InSomeWorlds | Doubt::Always => Kind::OnSomePath,
+        // Where only paths disagree it may be that the buffer is fresh on the other: that is no fault at the end.
+        let is_certain = self.doubt() == Doubt::Never && (by.is_some() || inst.is_some());
+        let kind = match is_certain {
+            true => Kind::Overlap(by),
+            false => Kind::OnSomePath,
         };
         if let Some(segment) = cells.first() {
             self.findings.add(inst, place, segment.cell, kind, 0);

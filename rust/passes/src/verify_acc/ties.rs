@@ -6,7 +6,7 @@
 
 use std::collections::BTreeSet;
 
-use pto_ir::{BlockId, InstId, Program};
+use pto_ir::{Asked, BlockId, InstId, Program, QuestionId};
 
 use super::flow::Graph;
 use super::transitions::{Certainty, Transitions};
@@ -47,15 +47,15 @@ pub struct Ties {
     pub holders: BTreeSet<InstId>,
     /// Blocks with several successors.
     pub blocks: BTreeSet<BlockId>,
-    /// Of the loops among `holders`, by the first with these bounds, those that can all run many times in
-    /// one run.
-    pub growing: BTreeSet<InstId>,
+    /// What loops among `holders` ask that can all run many times in one run, which is for answer 0.
+    pub growing: BTreeSet<QuestionId>,
 }
 
 impl Ties {
     /// Those that are left in a run in which the growing loops run many times.
     pub(super) fn in_large_runs(&self, program: &Program) -> Self {
-        let is_left = |holder: &&InstId| !self.growing.contains(&program.like(**holder));
+        let is_large = |asked: Asked| self.growing.contains(&asked.question);
+        let is_left = |holder: &&InstId| !program.asks(**holder).is_some_and(is_large);
         Self {
             holders: self.holders.iter().filter(is_left).copied().collect(),
             blocks: self.blocks.clone(),
@@ -66,15 +66,23 @@ impl Ties {
     /// By node of `graph`: whether a tied decision may come before it.
     pub(super) fn nodes_behind(&self, program: &Program, graph: &Graph) -> Vec<bool> {
         let mut is_behind = vec![false; graph.nodes.len()];
+        let mut open = graph.open_questions(program);
+        open.extend(graph.counted_together(program));
+        let is_open = |asked: Option<Asked>| asked.is_some_and(|a| open.contains(&a.question));
         let is_tied = |index: &usize| {
             let node = &graph.nodes[*index];
             match program.block(node.block).insts.get(node.end) {
                 // Nor is one free that asks for an iteration which the graph does not tell apart.
                 Some(holder) => {
                     let condition = program.branch(*holder);
-                    self.holders.contains(holder) || condition.is_some_and(|c| !graph.settles(c))
+                    self.holders.contains(holder)
+                        || condition.is_some_and(|c| !graph.settles(c))
+                        || is_open(program.asks(*holder))
                 }
-                None => self.blocks.contains(&node.block),
+                None => {
+                    let asks = program.block(node.block).asks;
+                    self.blocks.contains(&node.block) || is_open(asks)
+                }
             }
         };
         let mut pending: Vec<usize> = (0..graph.nodes.len()).filter(is_tied).collect();

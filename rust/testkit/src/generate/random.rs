@@ -125,10 +125,15 @@ fn draw_region(source: &mut impl Source, depth: &mut u32) -> Step {
         return Step::Close;
     }
     *depth += 1;
-    if source.percent(25) {
-        return match source.below(4) {
+    if source.percent(40) {
+        return match source.below(6) {
             0 => Step::OpenVarying,
-            3 => Step::OpenLike,
+            3..6 => Step::OpenAsking {
+                is_loop: source.percent(40),
+                negated: source.percent(25),
+                number: source.below(2),
+                depth: source.below(3),
+            },
             1 => Step::OpenFirst { negated: false },
             _ => Step::OpenFirst { negated: true },
         };

@@ -1,10 +1,12 @@
 //! What a generated program is made of.
 
+use std::collections::BTreeMap;
+
 use pto_ir::build::MatmulSpec;
 use pto_ir::{
-    AccFlags, Alloc, AllocId, BlockId, Bounds, Condition, Engine, InstId, Interval, IntervalSet,
-    Op, Origin, Placement, Program, ProgramBuilder, RegionKind, Space, Target, Tile, Turn, Use,
-    UseKind,
+    AccFlags, Alloc, AllocId, Asked, BlockId, Bounds, Condition, Engine, InstId, Interval,
+    IntervalSet, Op, Origin, Placement, Program, ProgramBuilder, Question, QuestionId, RegionKind,
+    Space, Target, Tile, Turn, Use, UseKind,
 };
 
 /// Bytes of one unit: an eighth of a bank.
@@ -75,8 +77,17 @@ pub enum Step {
     Open(RegionKind),
     /// The beginning of a loop whose bounds vary with what is around it.
     OpenVarying,
-    /// The beginning of a loop with the bounds of all others of this sort.
-    OpenLike,
+    /// The beginning of a loop or branch that asks a question of which others ask too.
+    OpenAsking {
+        /// A loop, else a branch.
+        is_loop: bool,
+        /// Whether it asks the opposite.
+        negated: bool,
+        /// Which question of those that are made anew in one place.
+        number: u32,
+        /// How many of the open operations are around that place.
+        depth: u32,
+    },
     /// The beginning of a branch on the first iteration of the innermost loop, or on all others.
     OpenFirst {
         /// On all others.
@@ -128,8 +139,8 @@ struct Build<'a> {
     insts: Vec<InstId>,
     /// By open region: the holder, the block after it, and what was written before it.
     open: Vec<(InstId, BlockId, Written, Option<Written>)>,
-    /// The first loop with the bounds of [`Step::OpenLike`].
-    like: Option<InstId>,
+    /// The questions of [`Step::OpenAsking`], by where they are made anew and number.
+    questions: BTreeMap<(Option<InstId>, u32), QuestionId>,
 }
 
 impl Recipe {
@@ -173,7 +184,7 @@ impl Recipe {
             written,
             insts: Vec::new(),
             open: Vec::new(),
-            like: None,
+            questions: BTreeMap::new(),
         };
         build.run();
         build.builder.finish()
@@ -194,7 +205,12 @@ impl Build<'_> {
                 }
                 Step::Open(kind) => self.open(*kind, false),
                 Step::OpenVarying => self.open(RegionKind::For { trips: None }, true),
-                Step::OpenLike => self.open_like(),
+                Step::OpenAsking {
+                    is_loop,
+                    negated,
+                    number,
+                    depth,
+                } => self.open_asking(*is_loop, *negated, *number, *depth as usize),
                 Step::OpenFirst { negated } => self.open_first(*negated),
                 Step::Next => self.next(),
                 Step::Close => self.close(),
@@ -316,27 +332,48 @@ impl Build<'_> {
 
     fn open(&mut self, kind: RegionKind, varies: bool) {
         let around = self.builder.program().holder(self.builder.block());
+        let made_in = around.filter(|_| varies);
         let holder = self.open_region(kind);
         if matches!(kind, RegionKind::For { .. }) {
-            self.set_bounds(holder, around.filter(|_| varies), holder);
+            let question = self.builder.add_question(Question { made_in });
+            self.set_asks(holder, question, false);
         }
     }
 
-    fn open_like(&mut self) {
-        let holder = self.open_region(RegionKind::For { trips: None });
-        let like = *self.like.get_or_insert(holder);
-        self.set_bounds(holder, None, like);
+    fn open_asking(&mut self, is_loop: bool, negated: bool, number: u32, depth: usize) {
+        let around = depth.checked_sub(1).and_then(|index| {
+            let last = self.open.len().checked_sub(1)?;
+            Some(self.open[index.min(last)].0)
+        });
+        let builder = &mut self.builder;
+        let new = || builder.add_question(Question { made_in: around });
+        let question = *self.questions.entry((around, number)).or_insert_with(new);
+        let holder = self.open_region(match is_loop {
+            true => RegionKind::For { trips: None },
+            false => RegionKind::If,
+        });
+        self.set_asks(holder, question, negated);
     }
 
-    fn set_bounds(&mut self, holder: InstId, vary_in: Option<InstId>, like: InstId) {
-        let (tells_first, tells_last) = (true, true);
-        let bounds = Bounds {
-            vary_in,
-            like,
-            tells_first,
-            tells_last,
-        };
-        self.builder.set_bounds(holder, bounds);
+    fn set_asks(&mut self, holder: InstId, question: QuestionId, negated: bool) {
+        let program = self.builder.program();
+        let vary_in = program.question(question).made_in;
+        let is_loop = matches!(
+            program.inst(holder).op,
+            Op::Region {
+                kind: RegionKind::For { .. },
+                ..
+            }
+        );
+        if is_loop {
+            let bounds = Bounds {
+                vary_in,
+                tells_first: true,
+                tells_last: true,
+            };
+            self.builder.set_bounds(holder, bounds);
+        }
+        self.builder.set_asks(holder, Asked { question, negated });
     }
 
     fn open_region(&mut self, kind: RegionKind) -> InstId {

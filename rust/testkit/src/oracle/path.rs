@@ -2,7 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use pto_ir::{BlockId, Condition, InstId, Op, Predicate, Program, RegionId, RegionKind, Turn};
+use pto_ir::{
+    Asked, Block, BlockId, Condition, InstId, Op, Predicate, Program, QuestionId, RegionId,
+    RegionKind, Turn,
+};
 
 /// One execution of one instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -63,9 +66,10 @@ pub fn trace(program: &Program, chooser: &mut Chooser, fuel: usize) -> Option<Ve
         occurrences: vec![0; program.insts().len()],
         steps: Vec::new(),
         turns: Vec::new(),
-        runs: vec![None; program.insts().len()],
+        answers: vec![None; program.questions().len()],
         trips: vec![None; program.insts().len()],
-        made_in: bounds_made_in(program),
+        trips_made_in: trips_made_in(program),
+        answers_made_in: answers_made_in(program),
     };
     if program.body().is_some() {
         tracer.region(RegionId::new(0))?;
@@ -81,15 +85,30 @@ struct Tracer<'a> {
     steps: Vec<Step>,
     /// The loops that are running, each with its iteration and the number of its iterations.
     turns: Vec<(InstId, u64, u64)>,
-    /// By the first loop with these bounds: whether such loops run.
-    runs: Vec<Option<bool>>,
+    /// By question: the answer.
+    answers: Vec<Option<u32>>,
     /// By loop: how often it runs if it does.
     trips: Vec<Option<u64>>,
     /// By operation: the loops whose bounds it makes anew.
-    made_in: BTreeMap<InstId, Vec<InstId>>,
+    trips_made_in: BTreeMap<InstId, Vec<InstId>>,
+    /// By operation: the questions whose answers it makes anew.
+    answers_made_in: BTreeMap<InstId, Vec<QuestionId>>,
 }
 
-fn bounds_made_in(program: &Program) -> BTreeMap<InstId, Vec<InstId>> {
+fn answers_made_in(program: &Program) -> BTreeMap<InstId, Vec<QuestionId>> {
+    let mut made_in: BTreeMap<InstId, Vec<QuestionId>> = BTreeMap::new();
+    for (index, question) in program.questions().iter().enumerate() {
+        if let Some(maker) = question.made_in {
+            made_in
+                .entry(maker)
+                .or_default()
+                .push(QuestionId::new(index));
+        }
+    }
+    made_in
+}
+
+fn trips_made_in(program: &Program) -> BTreeMap<InstId, Vec<InstId>> {
     let mut made_in: BTreeMap<InstId, Vec<InstId>> = BTreeMap::new();
     for id in program.walk() {
         if let Some(maker) = program.bounds(id).and_then(|bounds| bounds.vary_in) {
@@ -101,7 +120,7 @@ fn bounds_made_in(program: &Program) -> BTreeMap<InstId, Vec<InstId>> {
 
 impl Tracer<'_> {
     fn region(&mut self, region: RegionId) -> Option<()> {
-        self.forget_bounds(self.program.region(region).holder);
+        self.forget_values(self.program.region(region).holder);
         let mut next = self.program.region(region).blocks.first().copied();
         while let Some(block) = next {
             next = self.block(block)?;
@@ -134,8 +153,10 @@ impl Tracer<'_> {
                 }
             }
         }
-        let successors = &program.block(block).successors;
-        let chosen = self.chooser.choose(successors.len());
+        let Block {
+            successors, asks, ..
+        } = program.block(block);
+        let chosen = self.way(*asks, successors.len());
         Some(successors.get(chosen).copied())
     }
 
@@ -157,30 +178,43 @@ impl Tracer<'_> {
         })
     }
 
-    /// As long as its bounds are not made anew a loop runs equally often every time; and of loops with
-    /// the same bounds all run or none does.
+    /// As long as its bounds are not made anew a loop runs equally often every time; and of loops that ask the
+    /// same all run or none does.
     fn trips(&mut self, holder: InstId) -> u64 {
-        let Some(bounds) = self.program.bounds(holder) else {
-            return self.chooser.trips();
-        };
         let chooser = &mut *self.chooser;
+        let Some(asked) = self.program.asks(holder) else {
+            return chooser.trips();
+        };
         let first = chooser.trips();
-        let runs = *self.runs[bounds.like.index()].get_or_insert(first > 0);
+        let way = asked.way(u32::from(first == 0));
+        let answer = *self.answers[asked.question.index()].get_or_insert(way);
         let trips = *self.trips[holder.index()].get_or_insert(first.max(1));
-        if runs { trips } else { 0 }
+        match asked.way(answer) {
+            0 => trips,
+            _ => 0,
+        }
+    }
+
+    /// Which of `ways` is taken; who asks what was asked before goes as it was answered.
+    fn way(&mut self, asked: Option<Asked>, ways: usize) -> usize {
+        let chosen = self.chooser.choose(ways);
+        let Some(asked) = asked else {
+            return chosen;
+        };
+        let answer = &mut self.answers[asked.question.index()];
+        asked.way(*answer.get_or_insert(asked.way(chosen as u32))) as usize
     }
 
     /// The values that a region of `holder` makes are no longer those of the time before.
-    fn forget_bounds(&mut self, holder: Option<InstId>) {
-        for id in holder
-            .and_then(|h| self.made_in.get(&h))
-            .into_iter()
-            .flatten()
-        {
+    fn forget_values(&mut self, holder: Option<InstId>) {
+        let Some(holder) = holder else {
+            return;
+        };
+        for id in self.trips_made_in.get(&holder).into_iter().flatten() {
             self.trips[id.index()] = None;
-            if let Some(bounds) = self.program.bounds(*id) {
-                self.runs[bounds.like.index()] = None;
-            }
+        }
+        for question in self.answers_made_in.get(&holder).into_iter().flatten() {
+            self.answers[question.index()] = None;
         }
     }
 
@@ -205,7 +239,7 @@ impl Tracer<'_> {
                 let settled = self.program.choice(holder);
                 let chosen = match settled.or(known.map(|taken| usize::from(!taken))) {
                     Some(chosen) => chosen,
-                    None => self.chooser.choose(regions.len() + absent),
+                    None => self.way(self.program.asks(holder), regions.len() + absent),
                 };
                 if let Some(&region) = regions.get(chosen) {
                     self.region(region)?;

@@ -3,7 +3,8 @@
 use std::collections::HashMap;
 
 use pto_ir::{
-    AllocId, BlockId, Bounds, Condition, Engine, InstId, Op, Program, ProgramBuilder, RegionKind,
+    AllocId, Asked, BlockId, Bounds, Condition, Engine, InstId, Op, Program, ProgramBuilder,
+    Question, QuestionId, RegionKind,
 };
 
 use super::lex::{Token, tokens};
@@ -42,7 +43,7 @@ pub fn parse(text: &str) -> Result<Program, TextError> {
         argument_count: 0,
         allocs: HashMap::new(),
         insts: HashMap::new(),
-        bounds: HashMap::new(),
+        questions: HashMap::new(),
         frames: vec![Frame::default()],
         declared: None,
     };
@@ -73,8 +74,8 @@ pub(super) struct Parser<'a> {
     pub(super) argument_count: u32,
     pub(super) allocs: HashMap<&'a str, AllocId>,
     pub(super) insts: HashMap<&'a str, InstId>,
-    /// By number: the first loop with these bounds.
-    bounds: HashMap<u32, InstId>,
+    /// The questions that have a number.
+    questions: HashMap<u32, QuestionId>,
     frames: Vec<Frame<'a>>,
     declared: Option<&'a str>,
 }
@@ -208,9 +209,12 @@ impl<'a> Parser<'a> {
     }
 
     fn begin_regions(&mut self, word: &str) -> Parsed<()> {
-        let varies = word == "for" && self.takes_word("varying");
-        let shared: Option<u32> = match word == "for" && self.takes_word("like") {
-            true => Some(self.number()?),
+        let may_ask = matches!(word, "for" | "if" | "switch");
+        let around = self.builder.program().holder(self.builder.block());
+        let varies = may_ask && self.takes_word("varying");
+        let made_in = around.filter(|_| varies);
+        let asked = match may_ask {
+            true => self.asked(made_in)?,
             false => None,
         };
         let condition = match word {
@@ -239,22 +243,40 @@ impl<'a> Parser<'a> {
         if let Some(chosen) = choice {
             self.builder.set_choice(holder, chosen as usize);
         }
-        if matches!(kind, RegionKind::For { .. }) {
-            let around = self.builder.program().holder(return_block);
-            self.builder.set_bounds(
-                holder,
-                Bounds {
-                    vary_in: around.filter(|_| varies),
-                    like: shared.map_or(holder, |id| *self.bounds.entry(id).or_insert(holder)),
-                    tells_first: true,
-                    tells_last: true,
-                },
-            );
+        let is_loop = matches!(kind, RegionKind::For { .. });
+        if is_loop {
+            let bounds = Bounds {
+                vary_in: made_in,
+                tells_first: true,
+                tells_last: true,
+            };
+            self.builder.set_bounds(holder, bounds);
+        }
+        // The bounds of a loop are its own where nothing else is said.
+        let own = || Asked {
+            question: self.builder.add_question(Question { made_in }),
+            negated: false,
+        };
+        if let Some(asked) = asked.or_else(|| is_loop.then(own)) {
+            self.builder.set_asks(holder, asked);
         }
         if condition != Condition::Unknown {
             self.builder.set_branch(holder, condition);
         }
         self.next_region(holder, return_block)
+    }
+
+    /// `like` or `unlike` and the number of a question; one that is new is made anew in `made_in`.
+    fn asked(&mut self, made_in: Option<InstId>) -> Parsed<Option<Asked>> {
+        let negated = self.takes_word("unlike");
+        if !negated && !self.takes_word("like") {
+            return Ok(None);
+        }
+        let number: u32 = self.number()?;
+        let builder = &mut self.builder;
+        let new = || builder.add_question(Question { made_in });
+        let question = *self.questions.entry(number).or_insert_with(new);
+        Ok(Some(Asked { question, negated }))
     }
 
     /// Opens the next region of `holder`, or ends the statement where none follows.
@@ -329,6 +351,9 @@ impl<'a> Parser<'a> {
 
     fn goto(&mut self) -> Parsed<()> {
         let from = self.builder.block();
+        if let Some(asked) = self.asked(None)? {
+            self.builder.set_jump_asks(from, asked);
+        }
         loop {
             let line = self.tokens[self.at].1;
             let name = self.word("a block name")?;

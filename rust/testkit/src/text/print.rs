@@ -5,8 +5,8 @@ use std::fmt::Write as _;
 
 use super::loops_around_block;
 use pto_ir::{
-    AccessId, AllocId, BlockId, Condition, Engine, InstId, Interval, Matmul, Op, Origin, Program,
-    RegionKind, Space, Turn, Use, UseKind,
+    AccessId, AllocId, Asked, BlockId, Condition, Engine, InstId, Interval, Matmul, Op, Origin,
+    Program, QuestionId, RegionKind, Space, Turn, Use, UseKind,
 };
 
 /// `program` in the form that [`parse`](super::parse) reads.
@@ -15,7 +15,7 @@ pub fn print(program: &Program) -> String {
         program,
         named: named_instructions(program),
         ranks: ranks(program),
-        shared: shared_bounds(program),
+        questions: named_questions(program),
         text: String::new(),
         depth: 0,
     };
@@ -47,17 +47,32 @@ fn ranks(program: &Program) -> BTreeMap<AllocId, usize> {
     ordered.map(|(rank, id)| (id, rank)).collect()
 }
 
-/// The first of several loops with the same bounds, with their numbers.
-fn shared_bounds(program: &Program) -> BTreeMap<InstId, usize> {
-    let loops = program
+/// The questions that are printed, with their numbers: all but those of one loop alone.
+fn named_questions(program: &Program) -> BTreeMap<QuestionId, usize> {
+    let holders = program
         .walk()
-        .filter_map(|id| Some((id, program.bounds(id)?.like)));
-    let mut shared = BTreeMap::new();
-    for (_, like) in loops.filter(|(id, like)| id != like) {
-        let next = shared.len();
-        shared.entry(like).or_insert(next);
+        .filter_map(|id| Some((is_loop(program, id), program.asks(id)?.question)));
+    let jumps = program.blocks().iter().filter_map(|block| block.asks);
+    let jumps = jumps.map(|asked| (false, asked.question));
+    let mut named = BTreeMap::new();
+    let mut of_a_loop = BTreeSet::new();
+    for (is_loop, question) in holders.chain(jumps) {
+        if !is_loop || !of_a_loop.insert(question) {
+            let next = named.len();
+            named.entry(question).or_insert(next);
+        }
     }
-    shared
+    named
+}
+
+fn is_loop(program: &Program, id: InstId) -> bool {
+    matches!(
+        program.inst(id).op,
+        Op::Region {
+            kind: RegionKind::For { .. },
+            ..
+        }
+    )
 }
 
 /// What is left to print, last first: nesting may be deeper than the machine stack allows.
@@ -73,8 +88,8 @@ struct Printer<'a> {
     program: &'a Program,
     named: BTreeMap<InstId, usize>,
     ranks: BTreeMap<AllocId, usize>,
-    /// The first of several loops with the same bounds, with a number.
-    shared: BTreeMap<InstId, usize>,
+    /// The questions that are printed, with their numbers.
+    questions: BTreeMap<QuestionId, usize>,
     text: String,
     depth: usize,
 }
@@ -123,7 +138,8 @@ impl Printer<'_> {
                         .iter()
                         .map(|to| format!("b{}", to.index()))
                         .collect();
-                    self.line(&format!("goto {}", names.join(", ")));
+                    let asked = self.asked(self.program.block(block).asks);
+                    self.line(&format!("goto{asked} {}", names.join(", ")));
                 }
             }
         }
@@ -196,34 +212,44 @@ impl Printer<'_> {
         match kind {
             RegionKind::For { trips } => {
                 let trips = trips.map_or_else(String::new, |trips| format!(" {trips}"));
-                format!("for{}{trips}", self.bounds(id))
+                let bounds = self.program.bounds(id);
+                let varies = bounds.and_then(|bounds| bounds.vary_in);
+                let varies = varies.map_or("", |_| " varying");
+                format!("for{varies}{}{trips}", self.asked(self.program.asks(id)))
             }
             RegionKind::If => {
                 let condition = self.program.branch(id);
-                format!(
-                    "if{}",
-                    condition.map_or_else(String::new, |c| self.condition(id, c))
-                )
+                let condition = condition.map_or_else(String::new, |c| self.condition(id, c));
+                format!("if{}{condition}", self.branch_asks(id))
             }
             RegionKind::While => "while".to_owned(),
-            RegionKind::IndexSwitch => match self.program.choice(id) {
-                Some(chosen) => format!("switch {chosen}"),
-                None => "switch".to_owned(),
-            },
+            RegionKind::IndexSwitch => {
+                let choice = self.program.choice(id);
+                let choice = choice.map_or_else(String::new, |chosen| format!(" {chosen}"));
+                format!("switch{}{choice}", self.branch_asks(id))
+            }
             RegionKind::Other => "region".to_owned(),
         }
     }
 
-    /// What is known of the bounds of the loop `id`, where there is more to say than their number.
-    fn bounds(&self, id: InstId) -> String {
-        let Some(bounds) = self.program.bounds(id) else {
-            return String::new();
+    /// What the branch `id` asks.
+    fn branch_asks(&self, id: InstId) -> String {
+        let asked = self.program.asks(id);
+        let made_in = asked.and_then(|asked| self.program.question(asked.question).made_in);
+        let around = self.program.holder(self.program.inst(id).block);
+        let varies = match made_in.is_some() && made_in == around {
+            true => " varying",
+            false => "",
         };
-        let varies = bounds.vary_in.map_or("", |_| " varying");
-        match self.shared.get(&bounds.like) {
-            Some(number) => format!("{varies} like {number}"),
-            None => varies.to_owned(),
-        }
+        format!("{varies}{}", self.asked(asked))
+    }
+
+    fn asked(&self, asked: Option<Asked>) -> String {
+        let known = asked.and_then(|asked| Some((asked, self.questions.get(&asked.question)?)));
+        known.map_or_else(String::new, |(asked, number)| {
+            let word = if asked.negated { "unlike" } else { "like" };
+            format!(" {word} {number}")
+        })
     }
 
     fn alloc(&self, id: AllocId) -> String {

@@ -1,6 +1,6 @@
 //! Loops of which it is not known whether they run, and where that is decided.
 
-use pto_ir::{InstId, Op, Program, RegionKind};
+use pto_ir::{Asked, InstId, Op, Program, RegionKind};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
@@ -10,24 +10,23 @@ const MAX_CHOICES: usize = 2;
 /// Whether a loop runs is the same in all iterations of the loops around it that leave its bounds alone: it is
 /// decided where the outermost of these is entered.
 pub(super) struct Choices {
-    /// By loop: those inside it, each the first one with its bounds.
-    at: FxHashMap<InstId, SmallVec<[InstId; MAX_CHOICES]>>,
+    /// By loop: what those inside it ask.
+    at: FxHashMap<InstId, SmallVec<[Asked; MAX_CHOICES]>>,
 }
 
 impl Choices {
     /// `None` where too much hangs on one loop.
     pub(super) fn of(program: &Program) -> Option<Self> {
-        let mut at: FxHashMap<InstId, SmallVec<[InstId; MAX_CHOICES]>> = FxHashMap::default();
+        let mut at: FxHashMap<InstId, SmallVec<[Asked; MAX_CHOICES]>> = FxHashMap::default();
         let open = (0..program.insts().len()).map(InstId::new);
         for holder in open.filter(|&inst| is_open(program, inst)) {
             let outermost = outermost(program, holder);
-            let like = program.like(holder);
-            if outermost == holder || program.like(outermost) == like {
+            let Some(asked) = program.asks(holder).filter(|_| outermost != holder) else {
                 continue;
-            }
+            };
             let known = at.entry(outermost).or_default();
-            if !known.contains(&like) {
-                known.push(like);
+            if !known.iter().any(|known| known.question == asked.question) {
+                known.push(asked);
             }
             if known.len() > MAX_CHOICES {
                 return None;
@@ -36,8 +35,8 @@ impl Choices {
         Some(Self { at })
     }
 
-    /// The loops of which it is decided, where `holder` is entered, whether they run.
-    pub(super) fn at(&self, holder: InstId) -> SmallVec<[InstId; MAX_CHOICES]> {
+    /// What is decided where `holder` is entered.
+    pub(super) fn at(&self, holder: InstId) -> SmallVec<[Asked; MAX_CHOICES]> {
         self.at.get(&holder).cloned().unwrap_or_default()
     }
 }

@@ -25,7 +25,7 @@
 //! accepted here should be accepted there.
 
 use pto_ir::{
-    BlockId, Condition, InstId, Matmul, Op, Origin, Plan, Program, RegionId, RegionKind, Space,
+    Asked, BlockId, Condition, InstId, Matmul, Op, Origin, Plan, Program, QuestionId, RegionId, RegionKind, Space,
     Target, Turn,
 };
 
@@ -39,6 +39,9 @@ use crate::verify_acc::flow::tracked_loops;
 const MAX_DEPTH: usize = 4;
 /// So are branches in branches: the replay recurs.
 const MAX_BRANCHES: usize = 16;
+/// The ways of a loop: it runs, or it does not.
+const WAY_INTO: u32 = 0;
+const WAY_AROUND: u32 = 1;
 /// After so many iterations beside the first one, the cells should have settled.
 const MAX_ITERATIONS: usize = 3;
 
@@ -102,8 +105,8 @@ struct Walk<'p> {
     changes: Changes<'p>,
     told_apart: Vec<bool>,
     choices: Choices,
-    /// Of loops that may not run, each the first one with its bounds: whether they do, on this path.
-    decided: Vec<(InstId, bool)>,
+    /// The answers to questions on this path.
+    decided: Vec<(QuestionId, u32)>,
     /// The loops around the instruction, and whether each is in its first iteration.
     loops: Vec<(InstId, bool)>,
     /// The number of branches around it.
@@ -202,21 +205,19 @@ impl Walk<'_> {
         let [body] = self.program.region(*region).blocks.as_slice() else {
             return false;
         };
-        let like = self.program.like(holder);
-        let may_not_run = match (trips, self.decided(like)) {
+        let asked = self.program.asks(holder);
+        let may_not_run = match (trips, self.way(asked)) {
             (Some(0), _) => return false,
-            (None, Some(false)) => return true,
+            (None, Some(WAY_AROUND)) => return true,
             (None, None) => true,
-            (Some(_), _) | (None, Some(true)) => false,
+            (Some(_), _) | (None, Some(_)) => false,
         };
         if self.loops.len() == MAX_DEPTH {
             return false;
         }
         let is_outermost = self.starts_log();
         let decided = self.decided.len();
-        if trips.is_none() {
-            self.decided.push((like, true));
-        }
+        self.decide(asked.filter(|_| trips.is_none()), WAY_INTO);
         let is_right = self.choices(holder, trips, may_not_run, *body);
         self.decided.truncate(decided);
         if is_outermost {
@@ -225,12 +226,18 @@ impl Walk<'_> {
         is_right
     }
 
-    /// Whether loops with the bounds of `like` run, where that is decided.
-    fn decided(&self, like: InstId) -> Option<bool> {
+    /// The way that whoever asks this takes, where that is decided.
+    fn way(&self, asked: Option<Asked>) -> Option<u32> {
+        let asked = asked?;
         let mut decided = self.decided.iter();
-        decided
-            .find(|&&(known, _)| known == like)
-            .map(|&(_, runs)| runs)
+        let known = decided.find(|&&(question, _)| question == asked.question);
+        known.map(|&(_, answer)| asked.way(answer))
+    }
+
+    /// From here on whoever asks this takes this way.
+    fn decide(&mut self, asked: Option<Asked>, way: u32) {
+        let answer = asked.map(|asked| (asked.question, asked.way(way)));
+        self.decided.extend(answer);
     }
 
     /// Logs from here on; whether nobody did before.
@@ -251,7 +258,7 @@ impl Walk<'_> {
         body: BlockId,
     ) -> bool {
         let mut inner = self.choices.at(holder);
-        inner.retain(|like| self.decided(*like).is_none());
+        inner.retain(|asked| self.way(Some(*asked)).is_none());
         let (before, passed) = (self.replay.logged(), self.changes.passed);
         let mut ends = Vec::new();
         // Mostly it is right even if they are decided anew each time, which is less to replay.
@@ -263,10 +270,10 @@ impl Walk<'_> {
             for choice in 0..1 << inner.len() {
                 self.replay.take_back(before);
                 self.changes.passed = passed;
-                let each = inner.iter().enumerate();
-                let runs = each.map(|(index, &like)| (like, choice >> index & 1 == 0));
                 let decided = self.decided.len();
-                self.decided.extend(runs);
+                for (index, &asked) in inner.iter().enumerate() {
+                    self.decide(Some(asked), choice >> index & 1);
+                }
                 let count = ends.len();
                 let is_right = self.iterations(holder, trips, body, &mut ends);
                 self.decided.truncate(decided);
@@ -336,20 +343,25 @@ impl Walk<'_> {
     fn branch(&mut self, holder: InstId, kind: RegionKind, regions: &[RegionId]) -> bool {
         let is_outermost = self.starts_log();
         let before = self.replay.logged();
-        let known = self.program.branch(holder);
-        let known = known.and_then(|condition| self.holds(condition));
+        let asked = self.program.asks(holder);
+        let known = self.known_way(holder, asked);
         let mut ends = Vec::new();
-        for (index, &region) in regions.iter().enumerate() {
-            if known.is_some_and(|known| known != (index == 0)) {
+        for (way, &region) in (0..).zip(regions) {
+            if known.is_some_and(|known| known != way) {
                 continue;
             }
-            if !self.arm(region) {
+            let decided = self.decided.len();
+            self.decide(asked, way);
+            let is_right = self.arm(region);
+            self.decided.truncate(decided);
+            if !is_right {
                 return false;
             }
             ends.push(self.replay.end(before));
             self.replay.take_back(before);
         }
-        if kind == RegionKind::If && regions.len() < 2 && known != Some(true) {
+        let has_rest = kind == RegionKind::If && regions.len() < 2;
+        if ends.is_empty() || has_rest && known.is_none() {
             ends.push(End::default());
         }
         self.replay.join(&ends);
@@ -357,6 +369,15 @@ impl Walk<'_> {
             self.replay.end_log();
         }
         true
+    }
+
+    /// The number of the region that the branch `holder` takes, or one past the last, where that is known.
+    fn known_way(&self, holder: InstId, asked: Option<Asked>) -> Option<u32> {
+        let program = self.program;
+        let condition = program.branch(holder).and_then(|known| self.holds(known));
+        let by_condition = condition.map(|takes_first| u32::from(!takes_first));
+        let choice = program.choice(holder).map(|chosen| chosen as u32);
+        by_condition.or(choice).or_else(|| self.way(asked))
     }
 
     fn arm(&mut self, region: RegionId) -> bool {

@@ -4,12 +4,12 @@
 use std::collections::BTreeSet;
 use std::ops::Range;
 
-use pto_ir::{BlockId, InstId, Op, Program, RegionId, RegionKind};
-use rustc_hash::FxHashMap;
+use pto_ir::{Asked, BlockId, InstId, Op, Program, QuestionId, RegionId, RegionKind};
+use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::forks::{Forks, shared_bounds};
+use super::forks::{Forks, asked_by_several};
 use super::order::{program_order, renumbered, reverse_postorder};
-use super::{Copy, Fact, Graph, Node};
+use super::{Copy, Fact, Graph, Node, RUNS, is_counted};
 
 /// More choices of inner loops than this are not made.
 const MAX_CHOICES: usize = 16;
@@ -36,9 +36,15 @@ pub(super) struct Builder<'a> {
     pub(super) inside: FxHashMap<InstId, Vec<InstId>>,
     pub(super) graph: Graph,
     pub(super) limit: usize,
-    /// The first loops of which others have the bounds.
-    pub(super) shared: BTreeSet<InstId>,
+    /// The questions that several ask.
+    pub(super) shared: BTreeSet<QuestionId>,
     pub(super) forks: Forks,
+    /// The copies that forks made.
+    pub(super) interned: FxHashMap<(u32, Fact), u32>,
+    /// The nodes that begin after an operation with regions.
+    pub(super) rests: FxHashMap<Rest, usize>,
+    /// Those of them that are numbered or will be, where several nodes may lead to one.
+    pub(super) awaited: FxHashSet<Rest>,
     /// By region and copy where it stands in several variants: the copies of those.
     pub(super) variants: FxHashMap<(RegionId, u32), Vec<u32>>,
     /// The nodes from which control goes to one of them.
@@ -55,11 +61,19 @@ pub(super) struct Link {
     pub(super) holder: InstId,
     /// The nodes before and after it.
     pub(super) before: usize,
-    pub(super) after: usize,
+    pub(super) after: Rest,
     /// Its own copy, and those of its body: in the first iteration and in all others, for every choice
     /// of inner loops that run.
     pub(super) copy: u32,
     pub(super) bodies: Vec<[u32; 2]>,
+}
+
+/// The rest of a block after an operation with regions, the one before this stretch, in a copy.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Rest {
+    block: BlockId,
+    stretch: usize,
+    copy: u32,
 }
 
 /// What is left to number, last first.
@@ -67,29 +81,27 @@ enum Work {
     Block(BlockId, u32),
     /// The node from which control goes to one of the variants of a region.
     Fork(RegionId, u32),
-    /// The rest of a block after an operation with regions: where it begins, and the node before
-    /// the operation with the copies of its body.
+    /// The rest of a block: where it begins, and the copy in which the block does.
     Rest {
+        rest: Rest,
         first: usize,
-        before: usize,
-        bodies: Vec<[u32; 2]>,
+        base: u32,
     },
 }
 
 impl Builder<'_> {
-    /// The graph in which the loops `tracked` have two bodies, and regions the variants of `forks`; `None`
-    /// where it has more than `limit` nodes.
+    /// The graph in which the loops `tracked` have two bodies, what `forks` tells apart is there once for each
+    /// answer, and loops that ask `large` run many times; `None` where it has more than `limit` nodes.
     pub(super) fn build(
         program: &Program,
         tracked: BTreeSet<InstId>,
         forks: Forks,
-        large: BTreeSet<InstId>,
+        large: BTreeSet<QuestionId>,
         limit: usize,
     ) -> Option<Graph> {
         let nothing = Copy {
             outer: 0,
-            of: InstId::new(0),
-            fact: Fact::Runs(true),
+            fact: Fact::IsFirst(InstId::new(0), true),
         };
         let mut builder = Builder {
             program,
@@ -98,13 +110,17 @@ impl Builder<'_> {
                 copies: vec![nothing],
                 tracks: !tracked.is_empty(),
                 is_refined: !forks.is_empty(),
+                settled: forks.settled.clone(),
                 large,
             },
             inside: inner_loops(program, &tracked),
             tracked,
             limit,
-            shared: shared_bounds(program),
+            shared: asked_by_several(program),
             forks,
+            interned: FxHashMap::default(),
+            rests: FxHashMap::default(),
+            awaited: FxHashSet::default(),
             variants: FxHashMap::default(),
             branches: Vec::new(),
             ends: FxHashMap::default(),
@@ -126,8 +142,8 @@ impl Builder<'_> {
         let mut work = Vec::new();
         if self.program.body().is_some() {
             let mut granted = 0;
-            for like in self.graph.large.clone() {
-                granted = self.graph.copy(granted, like, Fact::Runs(true));
+            for question in self.graph.large.clone() {
+                granted = self.graph.copy(granted, Fact::Answer(question, RUNS));
             }
             self.push_region(RegionId::new(0), granted, &mut work);
         }
@@ -137,46 +153,35 @@ impl Builder<'_> {
             }
             match item {
                 Work::Block(block, copy) => {
-                    let node = self.stretch(block, copy, 0, 0, &mut work);
+                    let stretch = 0;
+                    let start = Rest {
+                        block,
+                        stretch,
+                        copy,
+                    };
+                    let node = self.stretch(start, 0, copy, &mut work);
                     let end = self.ends.entry((block, copy)).or_insert((node, node));
                     end.0 = node;
                 }
                 Work::Fork(region, copy) => self.fork(region, copy),
-                Work::Rest {
-                    first,
-                    before,
-                    bodies,
-                } => {
-                    let Node {
-                        block,
-                        copy,
-                        stretch,
-                        ..
-                    } = self.graph.nodes[before];
-                    let after = self.stretch(block, copy, first, stretch + 1, &mut work);
-                    self.links.push(Link {
-                        holder: self.program.block(block).insts[first - 1],
-                        before,
-                        after,
-                        copy,
-                        bodies,
-                    });
+                Work::Rest { rest, first, base } => {
+                    let node = self.stretch(rest, first, base, &mut work);
+                    self.rests.insert(rest, node);
                 }
             }
         }
         Some(())
     }
 
-    /// Adds the node that begins at `first` and pushes what follows it.
-    fn stretch(
-        &mut self,
-        block: BlockId,
-        copy: u32,
-        first: usize,
-        stretch: usize,
-        work: &mut Vec<Work>,
-    ) -> usize {
+    /// Adds the node of `rest`, which begins at `first`, and pushes what follows it. The block begins in the copy
+    /// `base`.
+    fn stretch(&mut self, rest: Rest, first: usize, base: u32, work: &mut Vec<Work>) -> usize {
         let program = self.program;
+        let Rest {
+            block,
+            stretch,
+            copy,
+        } = rest;
         let insts = &program.block(block).insts;
         let holds_regions =
             |&position: &usize| matches!(program.inst(insts[position]).op, Op::Region { .. });
@@ -184,28 +189,68 @@ impl Builder<'_> {
             .find(holds_regions)
             .unwrap_or(insts.len());
         let node = self.add_node(block, first..end, stretch, copy);
-        if let Some(&holder) = insts.get(end)
-            && let Op::Region { regions, .. } = &program.inst(holder).op
-        {
-            let bodies = self.bodies(holder, copy);
-            let mut copies: Vec<u32> = bodies.iter().flatten().copied().collect();
-            copies.dedup();
-            work.push(Work::Rest {
-                first: end + 1,
-                before: node,
-                bodies,
-            });
-            for &copy in copies.iter().rev() {
-                for &region in regions.iter().rev() {
-                    self.push_region(region, copy, work);
-                }
-            }
-        } else {
+        let Some(&holder) = insts.get(end) else {
             self.jumps.push((node, block));
             let ends = self.ends.entry((block, copy)).or_insert((node, node));
             ends.1 = node;
+            return node;
+        };
+        let mut inside = Vec::new();
+        for variant in self.forked_at(block, end, copy) {
+            let after = Rest {
+                block,
+                stretch: stretch + 1,
+                copy: self.joined_at(block, end, variant, base),
+            };
+            let bodies = self.bodies(holder, variant);
+            inside.push((variant, bodies.clone()));
+            self.links.push(Link {
+                holder,
+                before: node,
+                after,
+                copy: variant,
+                bodies,
+            });
+            if self.forks.within.is_empty() || self.awaited.insert(after) {
+                let first = end + 1;
+                work.push(Work::Rest {
+                    rest: after,
+                    first,
+                    base,
+                });
+            }
+        }
+        for (variant, bodies) in inside.into_iter().rev() {
+            self.push_bodies(holder, variant, bodies, work);
         }
         node
+    }
+
+    /// Leaves the regions of `holder` to be numbered, as far as they may run in `copy`.
+    fn push_bodies(
+        &mut self,
+        holder: InstId,
+        copy: u32,
+        bodies: Vec<[u32; 2]>,
+        work: &mut Vec<Work>,
+    ) {
+        let program = self.program;
+        let Op::Region { kind, regions } = &program.inst(holder).op else {
+            return;
+        };
+        let taken = match kind {
+            RegionKind::If | RegionKind::IndexSwitch => self.graph.way(copy, program.asks(holder)),
+            _ => None,
+        };
+        let mut copies: Vec<u32> = bodies.into_iter().flatten().collect();
+        copies.dedup();
+        for &copy in copies.iter().rev() {
+            for (way, &region) in regions.iter().enumerate().rev() {
+                if taken.is_none_or(|taken| taken as usize == way) {
+                    self.push_region(region, copy, work);
+                }
+            }
+        }
     }
 
     fn add_node(
@@ -226,6 +271,72 @@ impl Builder<'_> {
             copy,
         });
         self.graph.nodes.len() - 1
+    }
+
+    /// The copies in which the entry at `position` of `block` stands, where control comes there in `copy`: one for
+    /// each answer to the questions that are told apart from there on.
+    fn forked_at(&mut self, block: BlockId, position: usize, copy: u32) -> Vec<u32> {
+        let mut variants = vec![copy];
+        let Some(forks) = self.forks.within.get(&block) else {
+            return variants;
+        };
+        let from = forks.partition_point(|fork| fork.first < position);
+        let starting = forks[from..]
+            .iter()
+            .take_while(|fork| fork.first == position);
+        for fork in starting.copied().collect::<Vec<_>>() {
+            if !self.knows(copy, fork.question) {
+                variants = self.answered(&variants, fork.question, fork.answers);
+            }
+        }
+        variants
+    }
+
+    /// The copy in which control goes on after the entry at `position` of `block`, coming from `copy`: without
+    /// the answers to questions that are told apart up to there, the block having begun in `base`.
+    fn joined_at(&mut self, block: BlockId, position: usize, copy: u32, base: u32) -> u32 {
+        if copy == base {
+            return copy;
+        }
+        let mut kept = Vec::new();
+        let mut inner = copy;
+        while inner != base && inner != 0 {
+            let Copy { outer, fact } = self.graph.copies[inner as usize];
+            let last = match fact {
+                Fact::Answer(question, _) => self.forks.last.get(&(block, question)),
+                Fact::IsFirst(..) => None,
+            };
+            if last != Some(&position) {
+                kept.push(fact);
+            }
+            inner = outer;
+        }
+        let facts = kept.into_iter().rev();
+        facts.fold(base, |outer, fact| self.interned_copy(outer, fact))
+    }
+
+    /// `copies`, each with every answer to `question`.
+    fn answered(&mut self, copies: &[u32], question: QuestionId, answers: u32) -> Vec<u32> {
+        let mut variants = Vec::new();
+        for &known in copies {
+            for answer in 0..answers {
+                variants.push(self.interned_copy(known, Fact::Answer(question, answer)));
+            }
+        }
+        variants
+    }
+
+    fn interned_copy(&mut self, outer: u32, fact: Fact) -> u32 {
+        let graph = &mut self.graph;
+        let new = || graph.copy(outer, fact);
+        *self.interned.entry((outer, fact)).or_insert_with(new)
+    }
+
+    fn knows(&self, copy: u32, question: QuestionId) -> bool {
+        let negated = false;
+        self.graph
+            .way(copy, Some(Asked { question, negated }))
+            .is_some()
     }
 
     /// Leaves the blocks of `region` to be numbered, in every variant.
@@ -259,19 +370,12 @@ impl Builder<'_> {
         }
     }
 
-    /// The copies of `region`: where it makes the bounds of several loops, one for each choice of those
-    /// that run.
+    /// The copies of `region`: where questions are told apart all over it, one for each answer.
     fn forked(&mut self, region: RegionId, copy: u32) -> Vec<u32> {
-        let holder = self.program.region(region).holder;
         let mut variants = vec![copy];
-        for like in self.forks.get(&holder).cloned().unwrap_or_default() {
-            if self.graph.runs(copy, like).is_none() {
-                let known = variants.into_iter();
-                variants = known
-                    .flat_map(|known| {
-                        [true, false].map(|runs| self.graph.copy(known, like, Fact::Runs(runs)))
-                    })
-                    .collect();
+        for (question, answers) in self.forks.whole.get(&region).cloned().unwrap_or_default() {
+            if !self.knows(copy, question) {
+                variants = self.answered(&variants, question, answers);
             }
         }
         variants
@@ -280,11 +384,18 @@ impl Builder<'_> {
     /// The copies of the body of `holder` in its first and its other iterations, for every choice of
     /// inner loops that run. None where it does not run itself.
     fn bodies(&mut self, holder: InstId, outer: u32) -> Vec<[u32; 2]> {
-        let like = self.program.like(holder);
-        let outer = match self.graph.runs(outer, like) {
-            Some(false) => return Vec::new(),
+        if !is_counted(self.program, holder) {
+            return vec![[outer; 2]];
+        }
+        let asked = self.program.asks(holder);
+        let outer = match (self.graph.way(outer, asked), asked) {
+            (Some(RUNS), _) => outer,
+            (Some(_), _) => return Vec::new(),
             // It runs, and so do those inside that have its bounds.
-            None if self.shared.contains(&like) => self.graph.copy(outer, like, Fact::Runs(true)),
+            (None, Some(asked)) if self.shared.contains(&asked.question) => {
+                let runs = Fact::Answer(asked.question, asked.way(RUNS));
+                self.graph.copy(outer, runs)
+            }
             _ => outer,
         };
         if !self.tracked.contains(&holder) {
@@ -295,7 +406,7 @@ impl Builder<'_> {
         choices
             .into_iter()
             .map(|choice| {
-                [true, false].map(|first| graph.copy(choice, holder, Fact::IsFirst(first)))
+                [true, false].map(|first| graph.copy(choice, Fact::IsFirst(holder, first)))
             })
             .collect()
     }
@@ -305,16 +416,18 @@ impl Builder<'_> {
     fn choices(&mut self, holder: InstId, outer: u32) -> Vec<u32> {
         let mut choices = vec![outer];
         for inner in self.inner_loops(holder) {
+            let Some(asked) = self.program.asks(inner) else {
+                continue;
+            };
             let known = std::mem::take(&mut choices);
             for choice in known {
-                let like = self.program.like(inner);
-                let is_decided = self.graph.runs(choice, like).is_some();
                 // Where a loop around it does not run the question does not arise.
-                if is_decided || self.is_dead(inner, holder, choice) {
+                if self.knows(choice, asked.question) || self.is_dead(inner, holder, choice) {
                     choices.push(choice);
                 } else {
-                    for runs in [true, false] {
-                        choices.push(self.graph.copy(choice, like, Fact::Runs(runs)));
+                    for answer in 0..2 {
+                        let fact = Fact::Answer(asked.question, asked.way(answer));
+                        choices.push(self.graph.copy(choice, fact));
                     }
                 }
             }
@@ -362,7 +475,7 @@ impl Builder<'_> {
         while let Some(around) = self.program.holder(self.program.inst(inst).block)
             && around != holder
         {
-            if self.graph.runs(choice, self.program.like(around)) == Some(false) {
+            if self.graph.runs(self.program, choice, around) == Some(false) {
                 return true;
             }
             inst = around;

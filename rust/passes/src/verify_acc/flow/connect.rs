@@ -1,6 +1,6 @@
 //! The edges of the graph: where control goes from the end of each node.
 
-use pto_ir::{BlockId, Op, RegionId, RegionKind};
+use pto_ir::{Block, BlockId, Op, RegionId, RegionKind};
 
 use super::Edge;
 use super::build::{Builder, Link};
@@ -27,9 +27,13 @@ impl Builder<'_> {
     /// Adds the edges.
     pub(super) fn connect(&mut self) {
         for (node, block) in std::mem::take(&mut self.jumps) {
-            let successors = &self.program.block(block).successors;
+            let Block {
+                successors, asks, ..
+            } = self.program.block(block);
             let copy = self.graph.nodes[node].copy;
-            for &to in successors {
+            let taken = self.graph.way(copy, *asks);
+            let is_taken = |way: &(u32, &BlockId)| taken.is_none_or(|taken| taken == way.0);
+            for (_, &to) in (0..).zip(successors).filter(is_taken) {
                 if let Some(&(to, _)) = self.ends.get(&(to, copy)) {
                     self.edge(node, to, false);
                 }
@@ -67,11 +71,17 @@ impl Builder<'_> {
         ends.map(|&(_, end)| end).collect()
     }
 
-    /// Entries and exits of the regions of `link` in one copy.
-    fn ways(&self, regions: &[RegionId], copy: u32) -> Vec<(usize, Vec<usize>)> {
-        let ways = regions.iter();
-        ways.filter_map(|&region| Some((self.entry(region, copy)?, self.exits(region, copy))))
-            .collect()
+    /// Entries and exits of those of `regions` that have any, in one copy.
+    fn ways(&self, regions: &[RegionId], copy: u32) -> Vec<Way> {
+        let ways = (0..).zip(regions);
+        ways.filter_map(|(number, &region)| {
+            Some(Way {
+                number,
+                entry: self.entry(region, copy)?,
+                exits: self.exits(region, copy),
+            })
+        })
+        .collect()
     }
 
     fn all(&mut self, from: &[usize], to: usize, skips_loop: bool) {
@@ -80,67 +90,83 @@ impl Builder<'_> {
     }
 
     fn connect_regions(&mut self, link: &Link) {
-        let &Link { before, after, .. } = link;
-        let program = self.program;
-        let Op::Region { kind, regions } = &program.inst(link.holder).op else {
+        let Some(&after) = self.rests.get(&link.after) else {
+            return;
+        };
+        let before = link.before;
+        let Op::Region { kind, regions } = &self.program.inst(link.holder).op else {
             return;
         };
         if let RegionKind::For { trips } = *kind {
-            return self.connect_loop(link, trips, regions);
+            return self.connect_loop(link, after, trips, regions);
         }
         let ways = self.ways(regions, link.copy);
         match (*kind, ways.as_slice()) {
-            (_, []) => self.edge(before, after, false),
             (RegionKind::For { .. }, _) => {}
-            (RegionKind::While, [(condition, decides), rest @ ..]) => {
-                self.edge(before, *condition, false);
-                self.all(decides, after, true);
+            (RegionKind::If | RegionKind::IndexSwitch, ways) => {
+                // A region without blocks is none.
+                let has_rest = *kind == RegionKind::If && ways.len() < 2;
+                self.connect_branch(link, after, ways, has_rest);
+            }
+            (_, []) => self.edge(before, after, false),
+            (RegionKind::While, [condition, rest @ ..]) => {
+                self.edge(before, condition.entry, false);
+                self.all(&condition.exits, after, true);
                 // Without a body the condition alone is repeated.
                 if rest.is_empty() {
-                    self.all(decides, *condition, false);
+                    self.all(&condition.exits, condition.entry, false);
                 }
-                for (body, exits) in rest {
-                    self.all(decides, *body, false);
-                    self.all(exits, *condition, false);
-                }
-            }
-            (RegionKind::If | RegionKind::IndexSwitch, ways) => {
-                let taken = program.branch(link.holder).and_then(|condition| {
-                    condition.holds(|holder, turn| self.graph.is_at(link.copy, holder, turn))
-                });
-                let choice = program.choice(link.holder);
-                let is_taken = |index: usize| {
-                    taken.is_none_or(|first| first == (index == 0))
-                        && choice.is_none_or(|chosen| chosen == index)
-                };
-                for (entry, exits) in (0..).zip(ways).filter(|(i, _)| is_taken(*i)).map(|w| w.1) {
-                    self.edge(before, *entry, false);
-                    self.all(exits, after, false);
-                }
-                if *kind == RegionKind::If && ways.len() < 2 && is_taken(1) {
-                    self.edge(before, after, false);
+                for body in rest {
+                    self.all(&condition.exits, body.entry, false);
+                    self.all(&body.exits, condition.entry, false);
                 }
             }
             (RegionKind::Other, ways) => {
                 self.edge(before, after, true);
-                for (entry, exits) in ways {
-                    self.edge(before, *entry, false);
-                    self.all(exits, after, false);
-                    for (other, _) in ways {
-                        self.all(exits, *other, false);
+                for way in ways {
+                    self.edge(before, way.entry, false);
+                    self.all(&way.exits, after, false);
+                    for other in ways {
+                        self.all(&way.exits, other.entry, false);
                     }
                 }
             }
         }
     }
 
+    /// The ways through the branch of `link`: those that may be taken. With `has_rest` one leads past it.
+    fn connect_branch(&mut self, link: &Link, after: usize, ways: &[Way], has_rest: bool) {
+        let program = self.program;
+        let by_condition = program.branch(link.holder).and_then(|condition| {
+            let taken = condition.holds(|holder, turn| self.graph.is_at(link.copy, holder, turn));
+            taken.map(|is_first| u32::from(!is_first))
+        });
+        let choice = program.choice(link.holder).map(|chosen| chosen as u32);
+        let taken = by_condition
+            .or(choice)
+            .or_else(|| self.graph.way(link.copy, program.asks(link.holder)));
+        for way in ways {
+            if taken.is_none_or(|taken| taken == way.number) {
+                self.edge(link.before, way.entry, false);
+                self.all(&way.exits, after, false);
+            }
+        }
+        let is_past = match taken {
+            Some(taken) => ways.iter().all(|way| way.number != taken),
+            None => has_rest || ways.is_empty(),
+        };
+        if is_past {
+            self.edge(link.before, after, false);
+        }
+    }
+
     /// The ways out of a loop.
-    fn leave(&mut self, exits: &[usize], link: &Link) {
+    fn leave(&mut self, exits: &[usize], after: usize, link: &Link) {
         for &from in exits {
             self.add_edge(
                 from,
                 Edge {
-                    to: link.after,
+                    to: after,
                     skips_loop: false,
                     leaves: Some(link.holder),
                 },
@@ -149,37 +175,48 @@ impl Builder<'_> {
     }
 
     /// The ways into, around and out of a loop, for every choice of inner loops.
-    fn connect_loop(&mut self, link: &Link, trips: Option<u64>, regions: &[RegionId]) {
+    fn connect_loop(
+        &mut self,
+        link: &Link,
+        after: usize,
+        trips: Option<u64>,
+        regions: &[RegionId],
+    ) {
+        let asked = self.program.asks(link.holder);
         let runs = match trips {
             Some(trips) => Some(trips > 0),
-            None => self.graph.runs(link.copy, self.program.like(link.holder)),
+            None => self.graph.runs(self.program, link.copy, link.holder),
         };
+        let is_large = asked.is_some_and(|asked| self.graph.large.contains(&asked.question));
         let mut is_empty = true;
         for &[first, others] in link.bodies.iter().filter(|_| runs != Some(false)) {
             let (bodies, rest) = (self.ways(regions, first), self.ways(regions, others));
-            let (Some((entry, exits)), Some((again, last))) = (bodies.first(), rest.first()) else {
+            let (Some(body), Some(again)) = (bodies.first(), rest.first()) else {
                 continue;
             };
             is_empty = false;
-            self.edge(link.before, *entry, false);
-            let is_large = self.graph.large.contains(&self.program.like(link.holder));
+            self.edge(link.before, body.entry, false);
             if first == others || trips.is_none() && !is_large || trips == Some(1) {
-                self.leave(exits, link);
+                self.leave(&body.exits, after, link);
             }
             if trips != Some(1) {
-                self.all(exits, *again, false);
+                self.all(&body.exits, again.entry, false);
                 if first != others {
-                    self.all(last, *again, false);
-                    self.leave(last, link);
+                    self.all(&again.exits, again.entry, false);
+                    self.leave(&again.exits, after, link);
                 }
             }
         }
         if is_empty || runs.is_none() {
-            self.edge(
-                link.before,
-                link.after,
-                runs != Some(false) || trips.is_none(),
-            );
+            let skips = runs != Some(false) || trips.is_none();
+            self.edge(link.before, after, skips);
         }
     }
+}
+
+/// A region as a way through an operation.
+struct Way {
+    number: u32,
+    entry: usize,
+    exits: Vec<usize>,
 }

@@ -11,9 +11,10 @@
 //! or in none. So an outer loop of which somebody asks is there once for each choice of inner loops
 //! that run.
 //!
-//! Loops with equal bounds run or do not run together, wherever they stand, and so does a loop every time
-//! it is reached with the same ones. Where an analysis fails for want of that, it asks for the *refined*
-//! graph: the region in which their bounds are made is there once for each answer.
+//! Loops with equal bounds run or do not run together, and so does a loop every time it is reached with the same
+//! ones; branches on one value go the same way, wherever they stand: they ask one *question*. Where an analysis
+//! fails for want of that, it asks for the *refined* graph: from where a question is first asked to where it is last
+//! asked everything is there once for each answer.
 
 mod build;
 mod connect;
@@ -22,10 +23,12 @@ mod order;
 
 use std::collections::BTreeSet;
 
-use pto_ir::{BlockId, Condition, InstId, Predicate, Program, Turn};
+use pto_ir::{
+    Asked, BlockId, Condition, InstId, Op, Predicate, Program, QuestionId, RegionKind, Turn,
+};
 
 use build::Builder;
-use forks::Forks;
+use forks::{AskedOften, Forks, MAX_BITS};
 
 /// A stretch of a block: the positions `first..end` of its list of entries.
 #[derive(Clone, Debug)]
@@ -54,23 +57,24 @@ pub(crate) struct Edge {
     pub(crate) leaves: Option<InstId>,
 }
 
-/// One more thing known of a loop.
+/// One more thing known.
 #[derive(Clone, Copy, Debug)]
 struct Copy {
     outer: u32,
-    /// The loop; where it is said whether it runs, the first with these bounds.
-    of: InstId,
     fact: Fact,
 }
 
-/// What is known of a loop in a copy.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// What is known in a copy.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Fact {
-    /// Whether it is in its first iteration.
-    IsFirst(bool),
-    /// Whether those with these bounds run at all.
-    Runs(bool),
+    /// Whether a loop is in its first iteration.
+    IsFirst(InstId, bool),
+    /// The answer to a question.
+    Answer(QuestionId, u32),
 }
+
+/// The way of a loop that runs.
+const RUNS: u32 = 0;
 
 /// The graph of a program; node 0 is the entry. However the blocks are listed, going through the
 /// nodes in order meets every node after all those that lead to it, but for loops, and the nodes of
@@ -82,11 +86,12 @@ pub(crate) struct Graph {
     copies: Vec<Copy>,
     /// Whether loops were told apart by their first iteration.
     tracks: bool,
-    /// Whether it is known which of the loops with equal bounds run.
+    /// Whether questions that are asked more than once are told apart, all or some.
     pub(crate) is_refined: bool,
-    /// The first loops of which it is taken for granted that those with their bounds run many times. This
-    /// many copies say so.
-    large: BTreeSet<InstId>,
+    /// Those questions.
+    settled: BTreeSet<QuestionId>,
+    /// The questions of loops of which it is taken for granted that they run many times. This many copies say so.
+    large: BTreeSet<QuestionId>,
 }
 
 /// More nodes than this many times the entries of the program are too many: then nothing is known
@@ -117,33 +122,23 @@ impl Graph {
             };
         }
         let tracked = tracked_loops(program);
-        let no_forks = || Forks::default();
+        let build = |tracked, limit| {
+            Builder::build(program, tracked, Forks::default(), BTreeSet::new(), limit)
+        };
         if !tracked.is_empty()
-            && let Some(graph) = Builder::build(
-                program,
-                tracked,
-                no_forks(),
-                BTreeSet::new(),
-                limit(program),
-            )
+            && let Some(graph) = build(tracked, limit(program))
         {
             return graph;
         }
-        Builder::build(
-            program,
-            BTreeSet::new(),
-            no_forks(),
-            BTreeSet::new(),
-            usize::MAX,
-        )
-        .unwrap_or_default()
+        build(BTreeSet::new(), usize::MAX).unwrap_or_default()
     }
 
-    /// A larger graph of `program`, in which loops with equal bounds run or do not run together wherever
-    /// they stand and whenever they are reached; `None` where there are none.
+    /// A larger graph of `program`, in which questions that are asked more than once get one answer; `None` where
+    /// there are none.
     pub(crate) fn refined(program: &Program) -> Option<Self> {
-        let choices = (1..=forks::MAX_FORKS).rev();
-        let mut forks = choices.map(|at_most| forks::forks(program, at_most));
+        let often = AskedOften::of(program);
+        let choices = (1..=MAX_BITS).rev();
+        let mut forks = choices.map(|bits| Forks::new(program, &often, bits));
         forks.find_map(|forks| {
             let tracked = tracked_loops(program);
             (!forks.is_empty())
@@ -152,16 +147,48 @@ impl Graph {
         })
     }
 
-    /// The graph of the runs in which loops with the bounds of `large` run many times; `None` where it has
-    /// no use or is too large.
-    pub(crate) fn of_large_runs(program: &Program, large: &BTreeSet<InstId>) -> Option<Self> {
-        let is_large = |id: &InstId| large.contains(&program.like(*id));
+    /// The graph of the runs in which the loops that ask `large` run many times; `None` where it has no use or is
+    /// too large.
+    pub(crate) fn of_large_runs(program: &Program, large: &BTreeSet<QuestionId>) -> Option<Self> {
+        if large.is_empty() {
+            return None;
+        }
+        let is_large = |(_, asked): &&(InstId, Asked)| large.contains(&asked.question);
+        let granted = program.all_asks().iter().filter(is_large);
+        let granted = granted.map(|&(holder, _)| holder);
         let mut tracked = tracked_loops(program);
-        tracked.extend(program.walk().filter(is_large));
-        let granted = large.clone();
-        (!large.is_empty())
-            .then(|| Builder::build(program, tracked, Forks::default(), granted, limit(program)))
-            .flatten()
+        tracked.extend(granted.filter(|&holder| is_counted(program, holder)));
+        let often = AskedOften::of(program).without(large);
+        (0..=MAX_BITS).rev().find_map(|bits| {
+            let forks = Forks::new(program, &often, bits);
+            let limit = limit(program);
+            Builder::build(program, tracked.clone(), forks, large.clone(), limit)
+        })
+    }
+
+    /// Of the questions that are asked more than once those that this graph does not tell apart.
+    pub(crate) fn open_questions(&self, program: &Program) -> BTreeSet<QuestionId> {
+        let often = AskedOften::of(program).questions();
+        let is_known = |question: &QuestionId| {
+            self.settled.contains(question) || self.large.contains(question)
+        };
+        often
+            .into_iter()
+            .filter(|question| !is_known(question))
+            .collect()
+    }
+
+    /// The questions of several loops whose first iterations are told apart: not only do they run together, they
+    /// may do so equally often, of which this graph knows nothing.
+    pub(crate) fn counted_together(&self, program: &Program) -> BTreeSet<QuestionId> {
+        let (mut once, mut again) = (BTreeSet::new(), BTreeSet::new());
+        let tracked = tracked_loops(program).into_iter().filter(|_| self.tracks);
+        for asked in tracked.filter_map(|holder| program.asks(holder)) {
+            if !once.insert(asked.question) && !self.large.contains(&asked.question) {
+                again.insert(asked.question);
+            }
+        }
+        again
     }
 
     /// Whether `predicate` holds in `node`; `None` where that depends on the run.
@@ -175,12 +202,12 @@ impl Graph {
         condition.holds(|holder, turn| self.is_at(node.copy, holder, turn))
     }
 
-    /// Whether `node` is there only where some loops run or do not.
+    /// Whether `node` is there only for some answer to some question.
     pub(crate) fn is_chosen(&self, node: &Node) -> bool {
         let (mut copy, granted) = (node.copy, self.large.len() as u32);
         while copy > granted {
             let known = self.copies[copy as usize];
-            if matches!(known.fact, Fact::Runs(_)) {
+            if matches!(known.fact, Fact::Answer(..)) {
                 return true;
             }
             copy = known.outer;
@@ -197,33 +224,51 @@ impl Graph {
         }
     }
 
-    fn is_at(&self, mut copy: u32, holder: InstId, turn: Turn) -> Option<bool> {
-        while copy != 0 && turn == Turn::First {
-            let known = self.copies[copy as usize];
-            match known.fact {
-                Fact::IsFirst(is_first) if known.of == holder => return Some(is_first),
-                _ => copy = known.outer,
-            }
-        }
-        None
+    fn is_at(&self, copy: u32, holder: InstId, turn: Turn) -> Option<bool> {
+        let first = self.facts(copy).find_map(|fact| match fact {
+            Fact::IsFirst(of, is_first) if of == holder => Some(is_first),
+            _ => None,
+        });
+        first.filter(|_| turn == Turn::First)
     }
 
-    /// Whether loops with the bounds of `like`, the first of them, run at all; `None` where that is open.
-    fn runs(&self, mut copy: u32, like: InstId) -> Option<bool> {
-        while copy != 0 {
-            let known = self.copies[copy as usize];
-            match known.fact {
-                Fact::Runs(runs) if known.of == like => return Some(runs),
-                _ => copy = known.outer,
-            }
-        }
-        None
+    /// Which way is taken by who asks `asked` in `copy`; `None` where that is open.
+    fn way(&self, copy: u32, asked: Option<Asked>) -> Option<u32> {
+        let asked = asked?;
+        self.facts(copy).find_map(|fact| match fact {
+            Fact::Answer(question, answer) if question == asked.question => Some(asked.way(answer)),
+            _ => None,
+        })
     }
 
-    fn copy(&mut self, outer: u32, of: InstId, fact: Fact) -> u32 {
-        self.copies.push(Copy { outer, of, fact });
+    /// Whether the loop `holder` runs at all; `None` where that is open.
+    fn runs(&self, program: &Program, copy: u32, holder: InstId) -> Option<bool> {
+        self.way(copy, program.asks(holder)).map(|way| way == RUNS)
+    }
+
+    /// What is known in `copy`, the last first.
+    fn facts(&self, copy: u32) -> impl Iterator<Item = Fact> {
+        let copies =
+            std::iter::successors(Some(copy), |&copy| Some(self.copies[copy as usize].outer));
+        let known = copies.take_while(|&copy| copy != 0);
+        known.map(|copy| self.copies[copy as usize].fact)
+    }
+
+    fn copy(&mut self, outer: u32, fact: Fact) -> u32 {
+        self.copies.push(Copy { outer, fact });
         self.copies.len() as u32 - 1
     }
+}
+
+/// Whether `holder` is a loop that a number of times is known of.
+fn is_counted(program: &Program, holder: InstId) -> bool {
+    matches!(
+        program.inst(holder).op,
+        Op::Region {
+            kind: RegionKind::For { .. },
+            ..
+        }
+    )
 }
 
 /// The loops whose first iteration some predicate or branch asks for.
