@@ -14,7 +14,7 @@ pub enum Severity {
 }
 
 /// The place a diagnostic points to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Site {
     /// The function as a whole.
     Function,

@@ -87,7 +87,7 @@ pub use ties::Ties;
 
 use std::collections::BTreeSet;
 
-use pto_ir::{Diag, InstId, Program, Severity, Target};
+use pto_ir::{Diag, InstId, Program, Severity, Site, Target};
 
 use check::Check;
 use survey::Survey;
@@ -201,43 +201,83 @@ fn run(
     if !survey.blockers.is_empty() || !target.has_group_flags {
         return survey.blockers;
     }
-    let check_on = |graph: &flow::Graph, ties: Option<&Ties>, unwritten: &mut BTreeSet<InstId>| {
-        let mut diags: Vec<Diag> = Vec::new();
-        for machines in options.machines() {
-            let check = Check::new(program, target, &survey, graph, machines);
-            add_new(&mut diags, check.run(options.limit, ties, unwritten));
-        }
-        diags
+    let mut walks = Walks {
+        program,
+        target,
+        options,
+        survey: &survey,
+        unwritten: BTreeSet::new(),
     };
-    let mut unwritten = BTreeSet::new();
     let graph = flow::Graph::new(program, survey.has_flow);
-    let mut diags = check_on(&graph, None, &mut unwritten);
+    let mut diags = walks.on(&graph, None);
     // What is wrong on some path may be so on none where a question gets one answer.
     let is_refused =
         |diag: &Diag| diag.severity == Severity::Error || diag.tag == "pto:not-provable";
-    let refined = diags
-        .iter()
-        .any(is_refused)
-        .then(|| flow::Graph::refined(program));
-    let refined = refined.flatten();
+    let refined = match diags.iter().any(is_refused) {
+        true => flow::Graph::refined(program),
+        false => None,
+    };
+    let suspects = Suspects::new(&diags, options);
     if let Some(refined) = &refined {
-        diags = check_on(refined, None, &mut unwritten);
+        diags = suspects.among(walks.on(refined, None));
     }
     let has_errors = diags.iter().any(|diag| diag.severity == Severity::Error);
     if let (true, true, Some(ties)) = (survey.has_flow, has_errors, ties) {
         let ties = ties();
-        let mut certain = check_on(&graph, Some(&ties), &mut unwritten);
+        let mut certain = walks.on(&graph, Some(&ties));
         diags = match &refined {
-            Some(refined) => check_on(refined, Some(&ties), &mut unwritten),
+            Some(refined) => suspects.among(walks.on(refined, Some(&ties))),
             None => std::mem::take(&mut certain),
         };
         if let Some(large) = flow::Graph::of_large_runs(program, &ties.growing) {
-            let left = ties.in_large_runs(program);
-            certain.extend(check_on(&large, Some(&left), &mut unwritten));
+            certain.extend(walks.on(&large, Some(&ties.in_large_runs(program))));
         }
         diags = with_certain(diags, &certain);
     }
     diags
+}
+
+/// One program, walked on several graphs.
+struct Walks<'a> {
+    program: &'a Program,
+    target: &'a Target,
+    options: &'a Options,
+    survey: &'a Survey,
+    /// What [`Check::run`] adds to and asks for.
+    unwritten: BTreeSet<InstId>,
+}
+
+impl Walks<'_> {
+    /// What all machines asked for say on `graph`.
+    fn on(&mut self, graph: &flow::Graph, ties: Option<&Ties>) -> Vec<Diag> {
+        let mut diags: Vec<Diag> = Vec::new();
+        for machines in self.options.machines() {
+            let check = Check::new(self.program, self.target, self.survey, graph, machines);
+            let more = check.run(self.options.limit, ties, &mut self.unwritten);
+            add_new(&mut diags, more);
+        }
+        diags
+    }
+}
+
+/// Where something was found on all paths: what is fine there is fine on those that are left. All sites, where not
+/// all that was found is listed.
+struct Suspects(Option<BTreeSet<Site>>);
+
+impl Suspects {
+    fn new(found: &[Diag], options: &Options) -> Self {
+        let is_complete = found.len() < options.limit;
+        Self(is_complete.then(|| found.iter().map(|diag| diag.site).collect()))
+    }
+
+    fn among(&self, mut diags: Vec<Diag>) -> Vec<Diag> {
+        diags.retain(|diag| {
+            self.0
+                .as_ref()
+                .is_none_or(|sites| sites.contains(&diag.site))
+        });
+        diags
+    }
 }
 
 /// `diags`, where what is not provable is an error if `certain` tells one.

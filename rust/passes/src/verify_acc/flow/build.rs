@@ -132,7 +132,7 @@ impl Builder<'_> {
         let mut graph = builder.graph;
         let order = match builder.forks.is_empty() {
             true => reverse_postorder(&graph.nodes),
-            false => program_order(&graph.nodes),
+            false => program_order(program, &graph.nodes),
         };
         graph.nodes = renumbered(graph.nodes, &order);
         Some(graph)

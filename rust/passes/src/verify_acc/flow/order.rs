@@ -1,6 +1,6 @@
 //! The order of the nodes.
 
-use pto_ir::BlockId;
+use pto_ir::{BlockId, Op, Program, Region};
 use rustc_hash::FxHashMap;
 
 use super::Node;
@@ -42,15 +42,39 @@ pub(super) fn reverse_postorder(nodes: &[Node]) -> Vec<usize> {
 /// Those that something leads to in the order of the program, in which the variants of one piece of it are
 /// neighbours: so a value is needed along a stretch of nodes, whatever the variant. Without jumps only edges
 /// of loops lead back there too.
-pub(super) fn program_order(nodes: &[Node]) -> Vec<usize> {
-    let mut first: FxHashMap<(BlockId, usize), usize> = FxHashMap::default();
-    for (index, node) in nodes.iter().enumerate() {
-        first.entry((node.block, node.stretch)).or_insert(index);
-    }
+pub(super) fn program_order(program: &Program, nodes: &[Node]) -> Vec<usize> {
+    let ranks = ranks(program);
     let mut order = reverse_postorder(nodes);
+    order.sort_by_key(|&index| ranks.get(&(nodes[index].block, nodes[index].stretch)));
     order
-        .sort_unstable_by_key(|&index| (first[&(nodes[index].block, nodes[index].stretch)], index));
-    order
+}
+
+/// By block and number of operations with regions before it: where a stretch stands in the program.
+fn ranks(program: &Program) -> FxHashMap<(BlockId, usize), usize> {
+    let mut ranks = FxHashMap::default();
+    // Stretches that are left, the next last: the block, the number, the position where it begins.
+    let mut left: Vec<(BlockId, usize, usize)> = Vec::new();
+    let push = |region: &Region, left: &mut Vec<_>| {
+        left.extend(region.blocks.iter().rev().map(|&block| (block, 0, 0)));
+    };
+    if let Some(body) = program.body() {
+        push(body, &mut left);
+    }
+    while let Some((block, stretch, first)) = left.pop() {
+        ranks.insert((block, stretch), ranks.len());
+        let insts = &program.block(block).insts;
+        let mut holders = (first..insts.len()).filter_map(|at| match &program.inst(insts[at]).op {
+            Op::Region { regions, .. } => Some((at, regions)),
+            _ => None,
+        });
+        if let Some((at, regions)) = holders.next() {
+            left.push((block, stretch + 1, at + 1));
+            for &region in regions.iter().rev() {
+                push(program.region(region), &mut left);
+            }
+        }
+    }
+    ranks
 }
 
 /// Those of `nodes` that `order` lists, in that order.
