@@ -219,7 +219,8 @@ impl ProgramBuilder {
         self.program.bounds.push((holder, bounds));
     }
 
-    /// Says when the branch `holder` takes its first region; order as in [`Self::set_bounds`].
+    /// Says when the branch `holder` takes its first region, or an `scf.while` goes on; order as in
+    /// [`Self::set_bounds`].
     pub fn set_branch(&mut self, holder: InstId, condition: Condition) {
         let condition = self.condition(condition);
         self.program.branches.push((holder, condition));

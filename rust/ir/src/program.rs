@@ -407,7 +407,8 @@ impl Program {
         &self.asks
     }
 
-    /// When the first region of the branch `holder` runs; else its second one does, if it has one.
+    /// When the first region of the branch `holder` runs; else its second one does, if it has one. Of an
+    /// `scf.while`: when it goes on, where that is a constant.
     pub fn branch(&self, holder: InstId) -> Option<&Condition> {
         let known = self.branches.binary_search_by_key(&holder, |&(id, _)| id);
         known

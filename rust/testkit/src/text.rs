@@ -33,7 +33,7 @@
 //!   operation around it; loops `for like 3` have the same lower and upper bound. Branches and jumps that are
 //!   `if like 4`, `switch varying like 5`, `goto like 6 a, b` ask for one value, `unlike 4` for the opposite of a bit.
 //! * Conditions: `start_if(first 0,1)` holds where the two innermost loops around are in their first
-//!   iteration; also `stop_if(last 0)`, `if(not first 0)`, `(true)`. Without one nothing is known.
+//!   iteration; also `stop_if(last 0)`, `if(not first 0)`, `(true)`, `while(false)`. Without one nothing is known.
 
 mod buffers;
 mod instructions;
@@ -79,7 +79,7 @@ mod tests {
         data a b0..4+64..128 engine(dma) after(inserted first, second)
         memset a inserted
         for 4 { mma a cg1..2; if { read a } else { } }; for like 7 { read a }
-        while { read b } do { ^head: goto unlike 3 head, tail; ^tail: mm b }
+        while(false) { read b } do { ^head: goto unlike 3 head, tail; ^tail: mm b }
         if { memset b } -
         do read a, data b engine(scalar)
         effects memset a p0..1

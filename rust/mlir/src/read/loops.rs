@@ -133,6 +133,16 @@ impl Reader {
             .set_choice(holder, case.map_or(0, |case| case + 1));
     }
 
+    /// Whether the `scf.while` `op` goes on, where that is a constant.
+    pub(super) fn read_while(&mut self, op: Op, holder: InstId) {
+        let last = op.first_block(0).and_then(|first| first.terminator());
+        let decides = last.filter(|last| last.operand_count() > 0);
+        if let Some(goes_on) = decides.and_then(|last| last.operand(0).constant()) {
+            let condition = Condition::Constant(goes_on != 0);
+            self.builder.set_branch(holder, condition);
+        }
+    }
+
     /// The predicate with the value `value`.
     pub(super) fn predicate(&mut self, value: Option<Value>) -> Option<Predicate> {
         let value = value?;

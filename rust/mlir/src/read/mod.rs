@@ -327,6 +327,7 @@ impl Reader {
                 self.read_branch(op, holder);
                 self.read_switch(op, holder);
             }
+            RegionKind::While => self.read_while(op, holder),
             _ => {}
         }
         self.pending.push(Pending::End(op));

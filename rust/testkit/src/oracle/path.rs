@@ -246,7 +246,11 @@ impl Tracer<'_> {
                 }
             }
             RegionKind::While => {
-                let trips = self.chooser.trips();
+                let trips = match self.program.branch(holder) {
+                    Some(Condition::Constant(false)) => 0,
+                    Some(Condition::Constant(true)) => return None,
+                    _ => self.chooser.trips(),
+                };
                 let (&condition, body) = regions.split_first()?;
                 for _ in 0..trips {
                     self.region(condition)?;

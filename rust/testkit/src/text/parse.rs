@@ -218,7 +218,7 @@ impl<'a> Parser<'a> {
             false => None,
         };
         let condition = match word {
-            "if" => self.condition()?,
+            "if" | "while" => self.condition()?,
             _ => Condition::Unknown,
         };
         let kind = match word {

@@ -209,6 +209,8 @@ impl Printer<'_> {
     }
 
     fn region_holder(&self, id: InstId, kind: RegionKind) -> String {
+        let condition = self.program.branch(id);
+        let condition = condition.map_or_else(String::new, |c| self.condition(id, c));
         match kind {
             RegionKind::For { trips } => {
                 let trips = trips.map_or_else(String::new, |trips| format!(" {trips}"));
@@ -218,11 +220,9 @@ impl Printer<'_> {
                 format!("for{varies}{}{trips}", self.asked(self.program.asks(id)))
             }
             RegionKind::If => {
-                let condition = self.program.branch(id);
-                let condition = condition.map_or_else(String::new, |c| self.condition(id, c));
                 format!("if{}{condition}", self.branch_asks(id))
             }
-            RegionKind::While => "while".to_owned(),
+            RegionKind::While => format!("while{condition}"),
             RegionKind::IndexSwitch => {
                 let choice = self.program.choice(id);
                 let choice = choice.map_or_else(String::new, |chosen| format!(" {chosen}"));

@@ -25,8 +25,8 @@
 //! accepted here should be accepted there.
 
 use pto_ir::{
-    Asked, BlockId, Condition, InstId, Matmul, Op, Origin, Plan, Program, QuestionId, RegionId, RegionKind, Space,
-    Target, Turn,
+    Asked, BlockId, Condition, InstId, Matmul, Op, Origin, Plan, Program, QuestionId, RegionId,
+    RegionKind, Space, Target, Turn,
 };
 
 use super::cells::Replay;

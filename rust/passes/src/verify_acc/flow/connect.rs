@@ -1,6 +1,6 @@
 //! The edges of the graph: where control goes from the end of each node.
 
-use pto_ir::{Block, BlockId, Op, RegionId, RegionKind};
+use pto_ir::{Block, BlockId, Condition, Op, RegionId, RegionKind};
 
 use super::Edge;
 use super::build::{Builder, Link};
@@ -110,8 +110,17 @@ impl Builder<'_> {
             }
             (_, []) => self.edge(before, after, false),
             (RegionKind::While, [condition, rest @ ..]) => {
+                let goes_on = match self.program.branch(link.holder) {
+                    Some(Condition::Constant(goes_on)) => Some(*goes_on),
+                    _ => None,
+                };
                 self.edge(before, condition.entry, false);
-                self.all(&condition.exits, after, true);
+                if goes_on != Some(true) {
+                    self.all(&condition.exits, after, true);
+                }
+                if goes_on == Some(false) {
+                    return;
+                }
                 // Without a body the condition alone is repeated.
                 if rest.is_empty() {
                     self.all(&condition.exits, condition.entry, false);
