@@ -115,7 +115,7 @@ impl Translation<'_> {
             engine: inst.engine,
             token: Some(token),
             after: after.collect(),
-            is_inserted: false,
+            is_inserted: inst.inserted,
         }
     }
 

@@ -6,8 +6,15 @@
 // RUN: %pto_opt --pto-legalize-acc %s -o %t.mlir
 // RUN: %pto_run --random-inputs --entry=affine_if %t.mlir --output-dir=%t.after && %pto_run --random-inputs --entry=affine_if --model=reference %s --output-dir=%t.before && diff -r %t.before %t.after
 // RUN: %pto_run --random-inputs --entry=execute_region %t.mlir --output-dir=%t.after && %pto_run --random-inputs --entry=execute_region --model=reference %s --output-dir=%t.before && diff -r %t.before %t.after
-// RUN: not %pto_run --random-inputs --entry=scf_forall %t.mlir 2>&1 | FileCheck %s --check-prefix=FORALL
-// FORALL: error: the interpreter does not execute scf.forall [pto:unsupported-op]
+// A sum over parallel iterations depends on their order, which is the program's own fault: of the numbers below
+// every order gives the same.
+// RUN: not %pto_run --random-inputs --entry=affine_parallel %t.mlir 2>&1 | FileCheck %s --check-prefix=ORDER
+// RUN: %pto_run --random-inputs --entry=affine_parallel --hazards=off --parallel-order=reverse %t.mlir --output-dir=%t.after && %pto_run --random-inputs --entry=affine_parallel --model=reference --hazards=off %s --output-dir=%t.before && diff -r %t.before %t.after
+// RUN: not %pto_run --random-inputs --entry=scf_parallel %t.mlir 2>&1 | FileCheck %s --check-prefix=ORDER
+// RUN: %pto_run --random-inputs --entry=scf_parallel --hazards=off --parallel-order=reverse %t.mlir --output-dir=%t.after && %pto_run --random-inputs --entry=scf_parallel --model=reference --hazards=off %s --output-dir=%t.before && diff -r %t.before %t.after
+// RUN: not %pto_run --random-inputs --entry=scf_forall %t.mlir 2>&1 | FileCheck %s --check-prefix=ORDER
+// RUN: %pto_run --random-inputs --entry=scf_forall --hazards=off --parallel-order=reverse %t.mlir --output-dir=%t.after && %pto_run --random-inputs --entry=scf_forall --model=reference --hazards=off %s --output-dir=%t.before && diff -r %t.before %t.after
+// ORDER: error: depends on the order of two iterations of a parallel loop: element [0, 0], read here and written there [pto:parallel-conflict]
 
 !w = memref<128x128xbf16, #pto.mem<sbuf>>
 !acc = memref<128x128xf32, #pto.mem<psum>>

@@ -69,7 +69,7 @@ impl Machine<'_> {
             self.packed.extend_from_slice(&pattern[..width]);
         }
         match op.op.is_inserted {
-            true => self.memory.write_unseen(&dst, &self.packed, site)?,
+            true => self.memory.write_inserted(&dst, &self.packed, site)?,
             false => self.memory.write(&dst, &self.packed, site)?,
         }
         let moved = self.packed.len() as u64;

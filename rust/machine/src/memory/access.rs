@@ -6,7 +6,7 @@ use smallvec::SmallVec;
 
 use super::{Buffer, HostBuffer, Memory, Storage, View, freed_at, freed_buffer, no_buffer};
 use crate::concurrency::Access;
-use crate::psum::{PeWrite, PsumBuffer, Region};
+use crate::psum::{Author, PeWrite, PsumBuffer, Region};
 use crate::report::{Outcome, Report, SiteId};
 
 impl Memory {
@@ -100,13 +100,22 @@ impl Memory {
     pub(crate) fn write(&mut self, view: &View, bytes: &[u8], site: SiteId) -> Outcome<()> {
         self.buffer(view, site)?;
         self.note_iteration(view, Access::Write, site)?;
-        self.write_unseen(view, bytes, site)
+        self.write_as(Author::Program, view, bytes, site)
     }
 
     /// As [`Self::write`], of what legalization inserted: the program, and so what its iterations may
     /// do, knows nothing of it.
-    pub(crate) fn write_unseen(&mut self, view: &View, bytes: &[u8], site: SiteId) -> Outcome<()> {
+    pub(crate) fn write_inserted(
+        &mut self,
+        view: &View,
+        bytes: &[u8],
+        site: SiteId,
+    ) -> Outcome<()> {
         self.buffer(view, site)?;
+        self.write_as(Author::Legalization, view, bytes, site)
+    }
+
+    fn write_as(&mut self, author: Author, view: &View, bytes: &[u8], site: SiteId) -> Outcome<()> {
         self.note_queue(view, Access::Write);
         let Self {
             psum,
@@ -129,7 +138,7 @@ impl Memory {
                     rest = others;
                     words.clear();
                     words.extend(own.chunks_exact(width).map(|chunk| bits_of(chunk) as u32));
-                    psum.write(buffer, region, words, site)?;
+                    psum.write(buffer, region, words, (author, site))?;
                 }
             }
             _ => {}
@@ -200,7 +209,7 @@ impl Memory {
                 ..
             }) => {
                 let region = cell(buffer, at);
-                psum.write(buffer, &region, &[bits as u32], site)
+                psum.write(buffer, &region, &[bits as u32], (Author::Program, site))
             }
             Some(buffer) => Err(freed_buffer(buffer, freed_at(buffer), site)),
             None => Err(no_buffer(site)),

@@ -38,6 +38,15 @@ pub struct Meanings {
     pub models: Vec<StartModel>,
 }
 
+/// Who put an instruction into the program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Author {
+    /// Whoever wrote it: the instruction is part of what the program means.
+    Program,
+    /// Legalization.
+    Legalization,
+}
+
 /// An allocation, or an argument, in PSUM.
 #[derive(Debug)]
 pub(crate) struct PsumBuffer {
@@ -202,9 +211,12 @@ impl Psum {
         buffer: &mut PsumBuffer,
         region: &Region,
         words: &[u32],
-        site: SiteId,
+        (author, site): (Author, SiteId),
     ) -> Outcome<()> {
-        buffer.reference.write(region, words, site);
+        // What legalization does is for the machine: it must not show in what the program means.
+        if author == Author::Program {
+            buffer.reference.write(region, words, site);
+        }
         let Some(placed) = self.placed(buffer, region) else {
             return Ok(());
         };
