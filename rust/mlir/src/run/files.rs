@@ -1,13 +1,14 @@
-//! Arguments from files, arguments and results to files.
+//! Arguments from files and from the command line, arguments and results to files.
 
 use std::fs;
 use std::path::Path;
 
-use pto_machine::code::{Code, ElementType, FuncId, Param, Space, ValueType};
+use pto_machine::code::{Code, ElementType, FuncId, Param, Space, ValueType, truncate};
 use pto_machine::exec::{Array, Input, MEMORY_LIMIT, RunResult, TILE_WORD, Value};
 use pto_machine::npy::{self, Dtype, Kind};
 use pto_machine::random::Random;
 use pto_machine::report::{Report, SiteId};
+use pto_machine::scalar::float::from_f64;
 
 use super::options::{ArithmeticName, Options};
 
@@ -37,8 +38,11 @@ pub(super) fn inputs(
             let message = format!("--input={number}: @{} has {count} arguments", func.name);
             return Err(input_error(func.site, message));
         };
-        inputs[*number] = read(param, file, options)
-            .map_err(|error| input_error(func.site, format!("{}: {error}", file.display())))?;
+        let named = |error| input_error(func.site, format!("{}: {error}", file.display()));
+        inputs[*number] = match number_of(param, file).map_err(named)? {
+            Some(bits) => Input::Scalar(bits),
+            None => read(param, file, options).map_err(named)?,
+        };
     }
     Ok(inputs)
 }
@@ -62,6 +66,31 @@ fn random_input(param: &Param, random: &mut Random, room: &mut u64, options: &Op
             }
         }
         _ => Input::Undefined,
+    }
+}
+
+/// The value of a scalar argument that is written as a number; `None` where the text names a file.
+fn number_of(param: &Param, text: &Path) -> Result<Option<u64>, String> {
+    let (ValueType::Scalar(element), Some(text)) = (&param.ty, text.to_str()) else {
+        return Ok(None);
+    };
+    let Some(width) = element.int_width() else {
+        let number = text.parse::<f64>().ok();
+        return Ok(number.map(|number| from_f64(*element, number)));
+    };
+    let number = match text {
+        "true" => 1,
+        "false" => 0,
+        _ => match text.parse::<i128>() {
+            Ok(number) => number,
+            Err(_) => return Ok(None),
+        },
+    };
+    // Either reading of the bits.
+    let range = -(1i128 << (width - 1))..1i128 << width;
+    match range.contains(&number) {
+        true => Ok(Some(truncate(number as u64, width))),
+        false => Err(format!("expected a number of type {element}")),
     }
 }
 

@@ -52,7 +52,7 @@ pub(crate) struct Options {
     #[arg(long)]
     pub(crate) unassigned_tiles: bool,
 
-    /// Argument number K is the array in a .npy file; may be repeated
+    /// Argument number K is the array in a .npy file, or a number if it is a scalar; may be repeated
     #[arg(long = "input", value_name = "K=FILE", value_parser = parse_input)]
     pub(crate) inputs: Vec<(usize, PathBuf)>,
 
@@ -217,7 +217,7 @@ pub(crate) enum StatsFormat {
 fn parse_input(text: &str) -> Result<(usize, PathBuf), String> {
     let (number, file) = text
         .split_once('=')
-        .ok_or("expected K=FILE, such as 0=a.npy")?;
+        .ok_or("expected K=FILE, such as 0=a.npy, or K=NUMBER")?;
     let number = number
         .parse()
         .map_err(|_| format!("expected an argument number, found {number}"))?;
