@@ -22,6 +22,13 @@ pub(super) struct Frame<'c> {
     site: SiteId,
 }
 
+impl Frame<'_> {
+    /// The call that entered the function; `None` for the entry function.
+    pub(super) fn call_site(&self) -> Option<SiteId> {
+        self.call.map(|_| self.site)
+    }
+}
+
 impl<'c> Machine<'c> {
     pub(super) fn control(&mut self, inst: &'c Inst, pc: u32, site: SiteId) -> Outcome<Flow> {
         Ok(match inst {

@@ -15,6 +15,7 @@ mod scalars;
 mod tiles;
 mod timing;
 mod views;
+mod whereabouts;
 
 use pto_ir::{Engine, Target};
 use smallvec::SmallVec;
@@ -163,19 +164,25 @@ impl<'c> Machine<'c> {
                         message,
                     )));
                 };
-                self.charge(1, site)?;
-                self.begin_instruction(inst, site);
-                let flow = self.step(inst, pc as u32, site)?;
-                self.end_instruction(inst)?;
-                match flow {
-                    Flow::Next => pc += 1,
-                    Flow::Jump(target) => pc = target as usize,
-                    Flow::Frame => break,
-                    Flow::End => return Ok(()),
+                match self.execute(inst, pc as u32, site) {
+                    Ok(Flow::Next) => pc += 1,
+                    Ok(Flow::Jump(target)) => pc = target as usize,
+                    Ok(Flow::Frame) => break,
+                    Ok(Flow::End) => return Ok(()),
+                    Err(report) => return Err(self.with_whereabouts(report, pc)),
                 }
             }
         }
         Ok(())
+    }
+
+    #[inline]
+    fn execute(&mut self, inst: &'c Inst, pc: u32, site: SiteId) -> Outcome<Flow> {
+        self.charge(1, site)?;
+        self.begin_instruction(inst, site);
+        let flow = self.step(inst, pc, site)?;
+        self.end_instruction(inst)?;
+        Ok(flow)
     }
 
     /// Tells who looks for collisions in which queue an instruction is, and what it waits for.
