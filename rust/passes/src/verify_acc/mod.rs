@@ -211,11 +211,9 @@ fn run(
     let graph = flow::Graph::new(program, survey.has_flow);
     let mut diags = walks.on(&graph, None);
     // What is wrong on some path may be so on none where a question gets one answer.
-    let is_refused =
-        |diag: &Diag| diag.severity == Severity::Error || diag.tag == "pto:not-provable";
-    let refined = match diags.iter().any(is_refused) {
-        true => flow::Graph::refined(program),
-        false => None,
+    let refined = match is_proved(&diags) {
+        true => None,
+        false => flow::Graph::refined(program),
     };
     let suspects = Suspects::new(&diags, options);
     if let Some(refined) = &refined {

@@ -18,6 +18,7 @@
 
 mod build;
 mod connect;
+mod copies;
 mod forks;
 mod order;
 
