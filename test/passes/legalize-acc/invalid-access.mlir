@@ -9,7 +9,7 @@
 func.func @select(%w: !w, %x: !x, %c: i1) {
   %a = pto.psum_alloc bank(0) : !acc
   %b = pto.psum_alloc bank(1) : !acc
-  // expected-note @+1 {{made here}}
+  // expected-note @+1 {{made here; a branch with the matmul in both arms knows which one}}
   %s = arith.select %c, %a, %b : !acc
   // expected-error @+1 {{expected a psum buffer that is known before run time, found one made by `arith.select` [pto:dynamic-access]}}
   pto.tmatmul ins(%w, %x : !w, !x) outs(%s : !acc)
@@ -43,6 +43,7 @@ func.func @iter_arg(%out: !out) {
   %c8 = arith.constant 8 : index
   %a = pto.psum_alloc bank(0) : !acc
   %b = pto.psum_alloc bank(1) : !acc
+  // expected-note @+1 {{carried by this; buffers that take turns are known once it is unrolled as often, and canonicalized}}
   scf.for %i = %c0 to %c8 step %c1 iter_args(%p = %a, %q = %b) -> (!acc, !acc) {
     // expected-error @+1 {{found a block argument [pto:dynamic-access]}}
     pto.copy %p, %out : !acc, !out

@@ -38,6 +38,15 @@ impl Type {
         unsafe { mlirTypeIsAInteger(self.0) && mlirIntegerTypeGetWidth(self.0) == 1 }
     }
 
+    /// The bits of an integer or an index.
+    pub(crate) fn integer_bits(self) -> Option<u32> {
+        match self.is_index() {
+            true => Some(i64::BITS),
+            false => unsafe { mlirTypeIsAInteger(self.0) }
+                .then(|| unsafe { mlirIntegerTypeGetWidth(self.0) }),
+        }
+    }
+
     /// The memory space of a memref: see [`accessors::space`].
     pub(crate) fn space(self) -> u32 {
         unsafe { accessors::ptoTypeGetSpace(self.0) }

@@ -97,9 +97,12 @@ impl Comparison {
 
     /// What "induction variable plus `left`, compared with the lower bound plus `right`" says.
     pub(super) fn with_lower(self, known: &Loop, left: i64, right: i64) -> Guard {
-        // In an iteration both the variable and the lower bound have a successor.
+        // In an iteration both the variable and the lower bound have a successor, and the loop itself adds the
+        // step to the lower bound.
         let is_near = |offset: i64| (0..=1).contains(&offset);
-        let is_exact = is_near(left) && is_near(right) && self.suits(known);
+        let step = &known.facts.step;
+        let is_next = left == 0 && step.is_constant && right == step.constant;
+        let is_exact = (is_near(left) && is_near(right) || is_next) && self.suits(known);
         let is_equality = matches!(self.relation, Relation::Equal | Relation::Unequal);
         let distance = i128::from(right) - i128::from(left);
         if !(is_exact || is_equality && distance >= 0) {
@@ -111,9 +114,39 @@ impl Comparison {
     /// What "induction variable minus lower bound, plus `offset`, compared with `number`" says.
     pub(super) fn trip_with_number(self, known: &Loop, offset: i64, number: i64) -> Guard {
         let distance = i128::from(number) - i128::from(offset);
+        let is_exact = match self.relation {
+            Relation::Equal | Relation::Unequal => true,
+            // The distance is a number without a sign.
+            _ => offset == 0 && (self.is_unsigned || known.is_small()),
+        };
+        match is_exact && distance >= 0 {
+            true => self.at_distance(known, distance),
+            false => Guard::UNKNOWN,
+        }
+    }
+
+    /// What "lower bound minus induction variable, plus `offset`, compared with `number`" says.
+    pub(super) fn opposite_trip_with_number(self, known: &Loop, offset: i64, number: i64) -> Guard {
         match self.relation {
-            Relation::Equal | Relation::Unequal if distance >= 0 => {
-                self.at_distance(known, distance)
+            Relation::Equal | Relation::Unequal if offset == number => self.at_distance(known, 0),
+            _ => Guard::UNKNOWN,
+        }
+    }
+
+    /// What "the number of the iteration, from 0, compared with `number`" says.
+    pub(super) fn iteration_with_number(self, known: &Loop, number: i64) -> Guard {
+        let is_equality = matches!(self.relation, Relation::Equal | Relation::Unequal);
+        match number >= 0 && (is_equality || self.is_unsigned || known.is_small()) {
+            true => self.among(known, i128::from(number), i128::from(number) + 1),
+            false => Guard::UNKNOWN,
+        }
+    }
+
+    /// What "induction variable, compared with lower bound plus step" says: the loop itself adds these.
+    pub(super) fn with_second(self, known: &Loop) -> Guard {
+        match self.relation {
+            Relation::Less | Relation::GreaterOrEqual if self.suits(known) => {
+                self.among(known, 1, 1)
             }
             _ => Guard::UNKNOWN,
         }
@@ -144,11 +177,11 @@ impl Comparison {
         let may_wrap =
             offset != 0 && (i64::try_from(number).is_err() || !is_equality && !is_end_small);
         // Where both orders agree: on numbers that are not negative, and among those that are.
-        let is_small = lower >= 0 && number >= 0 && (offset >= 0 || is_equality);
-        let is_alike = is_small || offset == 0 && (lower < 0) == (number < 0);
+        let is_positive = lower >= 0 && number >= 0 && (offset >= 0 || is_equality);
+        let is_alike = is_positive || offset == 0 && (lower < 0) == (number < 0);
         let counts_as_loop = match (facts.is_unsigned, self.is_unsigned) {
             (false, false) => true,
-            (false, true) => is_small,
+            (false, true) => is_positive,
             (true, true) => is_alike,
             // The variable may become negative for the comparison, not for the loop.
             (true, false) => is_equality && is_alike,
@@ -173,8 +206,18 @@ impl Comparison {
                 (distance + step - 1).div_euclid(step),
                 distance.div_euclid(step) + 1,
             ),
+            // Whatever the step, it is not less than 1.
+            (1, None) if matches!(self.relation, Relation::Less | Relation::GreaterOrEqual) => {
+                (1, 1)
+            }
             (_, None) => return Guard::UNKNOWN,
         };
+        self.among(known, less, not_greater)
+    }
+
+    /// The iterations in which it holds of two numbers, of which the left one is less in the first `less`
+    /// iterations and not greater in the first `not_greater` ones.
+    fn among(self, known: &Loop, less: i128, not_greater: i128) -> Guard {
         let among = |from, to| Guard::In(Trips::new(known, from, to));
         match self.relation {
             Relation::Equal => among(less, not_greater),

@@ -1,15 +1,9 @@
-//! Loop bounds and conditions: what `start_if`, `stop_if` and branches say about iterations.
-//!
-//! A condition is read from the operations that compute it: comparisons of an induction variable with
-//! a bound of its loop ([`super::comparisons`]), and the logic over them ([`super::trips`]). Everything else is unknown,
-//! which is never wrong.
+//! Loop bounds, and what `start_if`, `stop_if` and branches say of iterations ([`super::conditions`]).
 
 use pto_ir::{Bounds, Condition, InstId, Predicate};
 use rustc_hash::FxHashMap;
 
 use super::Reader;
-use super::comparisons::Comparison;
-use super::trips::Guard;
 use crate::accessors::{PtoBound, PtoLoop};
 use crate::handle::{Key, Op, Value};
 
@@ -17,7 +11,7 @@ use crate::handle::{Key, Op, Value};
 pub(crate) const INSERTED_MARK: &str = "pto.inserted";
 
 /// A condition of more operations than this is not looked at.
-const MAX_OPS: usize = 64;
+pub(super) const MAX_OPS: usize = 64;
 
 /// What is remembered of the operations around the one that is read.
 #[derive(Default)]
@@ -25,7 +19,7 @@ pub(super) struct Loops {
     /// The entries of these operations.
     holders: FxHashMap<Key, InstId>,
     /// By induction variable: the loop.
-    by_variable: FxHashMap<Key, Loop>,
+    pub(super) by_variable: FxHashMap<Key, Loop>,
 }
 
 /// A loop with one induction variable.
@@ -34,6 +28,24 @@ pub(super) struct Loop {
     pub(super) holder: InstId,
     pub(super) facts: PtoLoop,
     pub(super) trips: Option<u64>,
+}
+
+impl Loop {
+    /// The first and the last value of the induction variable, where all bounds are constants with a sign.
+    pub(super) fn range(&self) -> Option<(i128, i128)> {
+        let facts = &self.facts;
+        let is_known = facts.lower.is_constant && facts.step.is_constant && !facts.is_unsigned;
+        let trips = self.trips.filter(|&trips| is_known && trips > 0)?;
+        let first = i128::from(facts.lower.constant);
+        let last = first + i128::from(facts.step.constant) * i128::from(trips - 1);
+        Some((first, last))
+    }
+
+    /// Whether no value of the induction variable is negative, taken as a number with a sign.
+    pub(super) fn is_small(&self) -> bool {
+        let facts = &self.facts;
+        !facts.is_unsigned && facts.lower.is_constant && facts.lower.constant >= 0
+    }
 }
 
 impl Reader {
@@ -152,95 +164,6 @@ impl Reader {
             inserted: value.owner().is_some_and(|op| op.has_mark(INSERTED_MARK)),
         })
     }
-
-    fn condition(&self, value: Value) -> Condition {
-        let mut ops_left = MAX_OPS;
-        self.guard(value, &mut ops_left).condition()
-    }
-
-    fn guard(&self, value: Value, ops_left: &mut usize) -> Guard {
-        let Some(op) = value.owner() else {
-            return Guard::UNKNOWN;
-        };
-        let Some(rest) = ops_left.checked_sub(1) else {
-            return Guard::UNKNOWN;
-        };
-        *ops_left = rest;
-        let mut operand = |index| self.guard(op.operand(index), ops_left);
-        match op.name().as_str() {
-            "arith.constant" => value
-                .constant()
-                .map_or(Guard::UNKNOWN, |bit| Guard::constant(bit != 0)),
-            "arith.andi" => operand(0).and(operand(1)),
-            "arith.ori" => operand(0).or(operand(1)),
-            "arith.xori" => operand(0).xor(operand(1)),
-            "arith.select" => operand(0).select(operand(1), operand(2)),
-            "arith.cmpi" => {
-                let code = op.attribute("predicate").and_then(|code| code.integer());
-                match code.and_then(Comparison::from_code) {
-                    None => Guard::UNKNOWN,
-                    Some(comparison) if op.operand(0).r#type().is_bit() => {
-                        let differ = operand(0).xor(operand(1));
-                        comparison.of_bits(differ)
-                    }
-                    Some(comparison) => self.comparison(comparison, op.operand(0), op.operand(1)),
-                }
-            }
-            _ => Guard::UNKNOWN,
-        }
-    }
-
-    /// What `left` compared with `right` says of iterations.
-    fn comparison(&self, comparison: Comparison, left: Value, right: Value) -> Guard {
-        let sides = [
-            (left, right, comparison),
-            (right, left, comparison.swapped()),
-        ];
-        let known = sides.map(|(variable, bound, comparison)| {
-            if let Some(known) = self.next_iteration(variable, bound) {
-                return comparison.next_with_upper(known);
-            }
-            let (left, right) = (Sum::of(variable), Sum::of(bound));
-            let Some(base) = left.base else {
-                return right.number().map_or(Guard::UNKNOWN, |number| {
-                    Guard::constant(comparison.of_numbers(left.offset, number))
-                });
-            };
-            if let Some((known, number)) = self.distance(base).zip(right.number()) {
-                return comparison.trip_with_number(known, left.offset, number);
-            }
-            let Some(known) = self.loops.by_variable.get(&base.key()) else {
-                return Guard::UNKNOWN;
-            };
-            match (right.base, right.number()) {
-                (Some(value), _) if is_bound(value, &known.facts.lower) => {
-                    comparison.with_lower(known, left.offset, right.offset)
-                }
-                (_, Some(number)) => comparison.with_number(known, left.offset, number),
-                _ => Guard::UNKNOWN,
-            }
-        });
-        let [first, second] = known;
-        match first {
-            Guard::Is(Condition::Unknown) => second,
-            known => known,
-        }
-    }
-
-    /// The loop of which `value` is induction variable minus lower bound.
-    fn distance(&self, value: Value) -> Option<&Loop> {
-        let difference = value.owner().filter(|op| op.name() == "arith.subi")?;
-        let known = self.loops.by_variable.get(&difference.operand(0).key())?;
-        is_bound(difference.operand(1), &known.facts.lower).then_some(known)
-    }
-
-    /// The loop of which `sum` is induction variable plus step, and `bound` the upper bound.
-    fn next_iteration(&self, sum: Value, bound: Value) -> Option<&Loop> {
-        let add = sum.owner().filter(|op| op.name() == "arith.addi")?;
-        let known = self.loops.by_variable.get(&add.operand(0).key())?;
-        let is_next = is_bound(add.operand(1), &known.facts.step);
-        (is_next && is_bound(bound, &known.facts.upper)).then_some(known)
-    }
 }
 
 /// A value as a number plus, perhaps, another value.
@@ -277,12 +200,12 @@ impl Sum {
         }
     }
 
-    fn number(&self) -> Option<i64> {
+    pub(super) fn number(&self) -> Option<i64> {
         self.base.is_none().then_some(self.offset)
     }
 }
 
-fn is_bound(value: Value, bound: &PtoBound) -> bool {
+pub(super) fn is_bound(value: Value, bound: &PtoBound) -> bool {
     value.raw().ptr == bound.value.ptr
         || (bound.is_constant && value.constant() == Some(bound.constant))
 }

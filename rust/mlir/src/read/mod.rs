@@ -26,6 +26,7 @@ pub(crate) use loops::INSERTED_MARK;
 
 mod class;
 mod comparisons;
+mod conditions;
 mod instruction;
 mod layout;
 mod loops;

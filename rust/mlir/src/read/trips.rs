@@ -100,6 +100,15 @@ impl Guard {
         }
     }
 
+    /// `if_holds` where it holds, else `otherwise`.
+    pub(super) fn chosen(self, if_holds: bool, otherwise: bool) -> Self {
+        match (if_holds, otherwise) {
+            (true, false) => self,
+            (false, true) => self.opposite(),
+            (same, _) => Self::constant(same),
+        }
+    }
+
     pub(super) fn and(self, other: Self) -> Self {
         match (self, other) {
             (Self::In(left), Self::In(right)) if left.holder == right.holder => {

@@ -156,10 +156,7 @@ impl Reader {
                 break known.ok_or(Problem::Reported)?;
             }
             let Some(op) = source.owner() else {
-                return Err(Problem::new(
-                    DYNAMIC_ACCESS,
-                    "expected a psum buffer that is known before run time, found a block argument",
-                ));
+                return Err(self.carried(source));
             };
             if self.classes.is_view(op) {
                 views.push(source);
@@ -174,6 +171,21 @@ impl Reader {
         Ok(alloc)
     }
 
+    /// What is wrong with a buffer that the block argument `value` stands for.
+    fn carried(&self, value: Value) -> Problem {
+        let sentence =
+            "expected a psum buffer that is known before run time, found a block argument";
+        let problem = Problem::new(DYNAMIC_ACCESS, sentence);
+        let holder = value.argument_holder();
+        match holder.filter(|holder| holder.key() != self.function.key()) {
+            Some(holder) => problem.with_note(
+                holder.location(),
+                "carried by this; buffers that take turns are known once it is unrolled as often, and canonicalized",
+            ),
+            None => problem,
+        }
+    }
+
     /// The allocation made by `op`, which the walk has not come to yet: its block is laid out
     /// after that of its user, or it cannot be reached.
     fn root_alloc(&mut self, op: Op) -> Result<AllocId, Problem> {
@@ -186,7 +198,13 @@ impl Reader {
                     "expected a psum buffer that is known before run time, found one made by `{}`",
                     op.name()
                 );
-                Err(Problem::new(DYNAMIC_ACCESS, sentence).with_note(op.location(), "made here"))
+                let note = match op.name().as_str() {
+                    "arith.select" => {
+                        "made here; a branch with the matmul in both arms knows which one"
+                    }
+                    _ => "made here",
+                };
+                Err(Problem::new(DYNAMIC_ACCESS, sentence).with_note(op.location(), note))
             }
         }
     }

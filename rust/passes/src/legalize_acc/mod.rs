@@ -128,6 +128,7 @@ mod survey;
 #[cfg(test)]
 mod tests;
 mod tied;
+mod turns;
 mod walk;
 
 use pto_ir::{AllocId, Diag, FunctionMark, InstId, Op, Plan, Program, Severity, Target};

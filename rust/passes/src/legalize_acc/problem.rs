@@ -447,15 +447,16 @@ impl<'p> Blocks<'p> {
             tied: &Tied::default(),
         };
         let mut flow = Flow::default();
-        for copy in [0, 1] {
-            let summary = summarizer.block(block, &self.summaries, copy);
+        let levels = self.summaries.levels(&self.program.block(block).insts);
+        for turns in 0..1 << levels {
+            let summary = summarizer.block(block, &self.summaries, turns);
             let adds = summary.uses.iter().filter(|used| used.adds);
             flow.adds
                 .extend(adds.map(|used| (self.alloc_of(used.access), used.access)));
             let wanted = summary.uses.iter().filter(|used| used.reads || used.adds);
             flow.wants
                 .extend(wanted.map(|used| self.alloc_of(used.access)));
-            match copy {
+            match turns {
                 0 => flow.overwrites = summary.kills,
                 _ => flow.overwrites.retain(|kill| summary.kills.contains(kill)),
             }

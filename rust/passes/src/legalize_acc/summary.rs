@@ -4,17 +4,18 @@
 //! run of a region is wanted by the next run, and who writes. An access that the same run wrote first
 //! does not count as reading: `for { tmatmul a; tmatmul_acc a }` wants nothing of `a`.
 //!
-//! A body that asks whether its loop is in the first iteration (`if first { tmatmul a } else {
-//! tmatmul_acc a }`) has two summaries, one for that iteration and one for all others. What the
-//! first iteration writes for certain, the others do not want from before the loop.
+//! A body that asks whether loops around it are in their first iteration (`if first { tmatmul a } else {
+//! tmatmul_acc a }`) has a summary for each answer. What the first iteration writes for certain, the
+//! others do not want from before the loop.
 
 use std::rc::Rc;
 
-use pto_ir::{BlockId, Condition, InstId, Op, Program, RegionId, RegionKind, Turn, UseKind};
+use pto_ir::{BlockId, InstId, Op, Program, RegionId, RegionKind, UseKind};
 use rustc_hash::FxHashSet;
 
 use super::geometry::{Geometry, NONE};
 use super::tied::Tied;
+use super::turns::{Asked, Turns, asks, known_turns};
 
 /// What the regions of an operation do with one access.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -116,8 +117,8 @@ impl Summary {
 /// The summaries of all operations with regions.
 #[derive(Debug, Default)]
 pub(super) struct Summaries {
-    /// By instruction: in the first iteration of the loop around, and in the others.
-    list: Vec<Option<[Rc<Summary>; 2]>>,
+    /// By instruction: by the turns of as many loops as matter. Empty without regions.
+    list: Vec<Vec<Rc<Summary>>>,
 }
 
 /// Summarizes.
@@ -129,27 +130,37 @@ pub(super) struct Summarizer<'p> {
     pub tied: &'p Tied,
 }
 
-/// One summary for all iterations of the loop around.
-fn twice(summary: Summary) -> [Rc<Summary>; 2] {
-    let summary = Rc::new(summary);
-    [Rc::clone(&summary), summary]
-}
-
 impl Summaries {
     /// Of an operation with regions, in any iteration.
     pub(super) fn of(&self, holder: InstId) -> Option<Rc<Summary>> {
-        let [first, others] = self.list.get(holder.index())?.as_ref()?;
-        if Rc::ptr_eq(first, others) {
+        let all = self.list.get(holder.index())?;
+        let (first, others) = all.split_first()?;
+        if others.is_empty() {
             return Some(Rc::clone(first));
         }
-        let mut both = Summary::clone(first);
-        both.add(others);
-        both.sort();
-        both.kills.retain(|kill| others.kills.contains(kill));
-        for used in &mut both.uses {
-            used.is_certain = first.is_certain(used.access) && others.is_certain(used.access);
+        let mut any = Summary::clone(first);
+        for other in others {
+            any.add(other);
+            any.kills.retain(|kill| other.kills.contains(kill));
         }
-        Some(Rc::new(both))
+        any.sort();
+        for used in &mut any.uses {
+            used.is_certain = all.iter().all(|one| one.is_certain(used.access));
+        }
+        Some(Rc::new(any))
+    }
+
+    /// Of an operation with regions, when the loops around it are at `turns`.
+    fn at(&self, holder: InstId, turns: Turns) -> Option<&Rc<Summary>> {
+        let all = self.list.get(holder.index())?;
+        all.get(turns & all.len().wrapping_sub(1))
+    }
+
+    /// The number of loops around `insts` whose turns matter to one of them.
+    pub(super) fn levels(&self, insts: &[InstId]) -> usize {
+        let lists = insts.iter().filter_map(|id| self.list.get(id.index()));
+        let levels = lists.map(|all| all.len().max(1).ilog2() as usize);
+        levels.max().unwrap_or(0)
     }
 }
 
@@ -158,134 +169,83 @@ impl Summarizer<'_> {
     pub(super) fn run(&self) -> Summaries {
         let program = self.program;
         let mut summaries = Summaries {
-            list: vec![None; program.insts().len()],
+            list: vec![Vec::new(); program.insts().len()],
         };
         let holders: Vec<InstId> = program
             .walk()
             .filter(|&id| matches!(program.inst(id).op, Op::Region { .. }))
             .collect();
         for &holder in holders.iter().rev() {
-            let summary = self.holder(holder, &summaries);
-            summaries.list[holder.index()] = Some(summary);
+            let all = self.holder(holder, &summaries);
+            summaries.list[holder.index()] = all.into_iter().map(Rc::new).collect();
         }
         summaries
     }
 
-    fn holder(&self, holder: InstId, known: &Summaries) -> [Rc<Summary>; 2] {
+    fn holder(&self, holder: InstId, known: &Summaries) -> Vec<Summary> {
         let Op::Region { kind, regions } = &self.program.inst(holder).op else {
-            return [Rc::default(), Rc::default()];
+            return Vec::new();
         };
-        let bodies = |copy: usize| {
+        let bodies = |turns: Turns| {
             let all = regions.iter();
-            all.map(move |&region| self.region(&self.program.region(region).blocks, known, copy))
+            all.map(move |&region| self.region(&self.program.region(region).blocks, known, turns))
         };
+        let levels = self.levels_inside(regions, known);
         match *kind {
             RegionKind::For { trips } => {
-                let summary = match (bodies(0).next(), trips) {
-                    (None, _) | (_, Some(0)) => Summary::default(),
-                    // Nothing is left for a next run.
-                    (Some(mut once), Some(1)) => {
-                        self.mark_certain(&mut once);
-                        once
-                    }
-                    (Some(first), _) if self.is_alike(regions, known) => {
-                        self.repeated(holder, &first, &first)
-                    }
-                    (Some(first), _) => {
-                        let others = bodies(1).next().unwrap_or_default();
-                        self.repeated(holder, &first, &others)
+                let all = 0..1 << levels.saturating_sub(1);
+                let summary = |outer: Turns| {
+                    let turns = |is_first: bool| outer << 1 | usize::from(is_first);
+                    match (bodies(turns(true)).next(), trips) {
+                        (None, _) | (_, Some(0)) => Summary::default(),
+                        // Nothing is left for a next run.
+                        (Some(mut once), Some(1)) => {
+                            self.mark_certain(&mut once);
+                            once
+                        }
+                        (Some(first), _) if levels == 0 => self.repeated(holder, &first, &first),
+                        (Some(first), _) => {
+                            let others = bodies(turns(false)).next().unwrap_or_default();
+                            self.repeated(holder, &first, &others)
+                        }
                     }
                 };
-                twice(summary)
+                all.map(summary).collect()
             }
             RegionKind::If | RegionKind::IndexSwitch => {
-                let asks = self.asks_for_nearest_loop(holder);
+                let asked = asks(self.program, holder);
                 let choice = self.program.choice(holder);
-                if asks.is_none() && self.is_alike(regions, known) {
-                    return twice(self.chosen(*kind, bodies(0), choice));
-                }
-                let summary = |copy: usize| {
-                    let taken = asks.map(|when_first| (copy == 0) == when_first);
-                    let taken = taken.map(|first| usize::from(!first));
-                    self.chosen(*kind, bodies(copy), taken.or(choice))
+                let levels = levels.max(asked.map_or(0, Asked::levels));
+                let (known_turns, first) = match levels {
+                    0 => (0, 0),
+                    _ => known_turns(self.program, holder),
                 };
-                match asks.and_then(|_| self.known_copy(holder)) {
-                    Some(copy) => twice(summary(copy)),
-                    None => [0, 1].map(|copy| Rc::new(summary(copy))),
-                }
+                let summary = |turns: Turns| {
+                    let turns = turns & !known_turns | first;
+                    let taken = asked.map(|asked| asked.taken(turns));
+                    self.chosen(*kind, bodies(turns), taken.or(choice))
+                };
+                (0..1 << levels).map(summary).collect()
             }
-            RegionKind::While => twice(self.repeated_while(bodies(0))),
+            RegionKind::While => vec![self.repeated_while(bodies(0))],
             RegionKind::Other => {
                 let mut all = Summary::default();
                 bodies(0).for_each(|body| all.add(&body));
                 all.carry_all();
                 all.sort();
-                twice(all)
+                vec![all]
             }
         }
     }
 
-    /// Whether nothing in the regions asks if the loop around is in its first iteration.
-    fn is_alike(&self, regions: &[RegionId], known: &Summaries) -> bool {
+    /// The number of loops around the insides of `regions` whose turns matter there.
+    fn levels_inside(&self, regions: &[RegionId], known: &Summaries) -> usize {
         let program = self.program;
         let blocks = regions
             .iter()
             .flat_map(|&region| &program.region(region).blocks);
-        let insts = blocks.flat_map(|&block| &program.block(block).insts);
-        insts
-            .filter_map(|id| known.list[id.index()].as_ref())
-            .all(|[first, others]| Rc::ptr_eq(first, others))
-    }
-
-    /// Where a branch asks whether the innermost loop around it is in its first iteration: whether it
-    /// takes its first region then.
-    fn asks_for_nearest_loop(&self, holder: InstId) -> Option<bool> {
-        let Some(Condition::Loops {
-            turn: Turn::First,
-            loops,
-            negated,
-        }) = self.program.branch(holder)
-        else {
-            return None;
-        };
-        let mut around = self.program.holder(self.program.inst(holder).block)?;
-        loop {
-            match self.program.inst(around).op {
-                Op::Region {
-                    kind: RegionKind::For { .. },
-                    ..
-                } => break,
-                Op::Region {
-                    kind: RegionKind::If | RegionKind::IndexSwitch,
-                    ..
-                } => around = self.program.holder(self.program.inst(around).block)?,
-                _ => return None,
-            }
-        }
-        (loops.as_slice() == [around]).then_some(!negated)
-    }
-
-    /// Where a branch only runs in the first iteration of the loop around (0), or only in others (1): a
-    /// branch around it says so, or there is but one iteration.
-    fn known_copy(&self, branch: InstId) -> Option<usize> {
-        let program = self.program;
-        let mut block = program.inst(branch).block;
-        loop {
-            let around = program.holder(block)?;
-            let Op::Region { kind, regions } = &program.inst(around).op else {
-                return None;
-            };
-            match kind {
-                RegionKind::For { trips: Some(1) } => return Some(0),
-                RegionKind::If | RegionKind::IndexSwitch => {}
-                _ => return None,
-            }
-            if let Some(when_first) = self.asks_for_nearest_loop(around) {
-                let is_then = regions.first() == Some(&program.block(block).region);
-                return Some(usize::from(when_first != is_then));
-            }
-            block = program.inst(around).block;
-        }
+        let levels = blocks.map(|&block| known.levels(&program.block(block).insts));
+        levels.max().unwrap_or(0)
     }
 
     /// The loop `holder`: its first iteration, then others.
@@ -362,11 +322,11 @@ impl Summarizer<'_> {
         result
     }
 
-    /// The blocks of one region, in the first iteration of the loop around (copy 0) or in others.
-    fn region(&self, blocks: &[BlockId], known: &Summaries, copy: usize) -> Summary {
+    /// The blocks of one region, when the loops around are at `turns`.
+    fn region(&self, blocks: &[BlockId], known: &Summaries, turns: Turns) -> Summary {
         let mut result = Summary::default();
         for &block in blocks {
-            let summary = self.block(block, known, copy);
+            let summary = self.block(block, known, turns);
             result.add(&summary);
             result.kills = summary.kills;
         }
@@ -394,14 +354,14 @@ impl Summarizer<'_> {
         result
     }
 
-    /// One block: what it reads before it writes.
-    pub(super) fn block(&self, block: BlockId, known: &Summaries, copy: usize) -> Summary {
+    /// One block, when the loops around are at `turns`: what it reads before it writes.
+    pub(super) fn block(&self, block: BlockId, known: &Summaries, turns: Turns) -> Summary {
         let program = self.program;
         let mut result = Summary::default();
         for &id in &program.block(block).insts {
             match &program.inst(id).op {
                 Op::Region { .. } => {
-                    if let Some(inner) = known.list[id.index()].as_ref().map(|pair| &pair[copy]) {
+                    if let Some(inner) = known.at(id, turns) {
                         for &used in &inner.uses {
                             self.use_of(used, &mut result);
                         }

@@ -12,7 +12,7 @@ use std::rc::Rc;
 use pto_ir::{AllocId, Program};
 use rustc_hash::FxHashMap;
 
-use crate::verify_acc::flow::{Graph, Node};
+use crate::verify_acc::flow::{Graph, Node, Repeats};
 use crate::verify_acc::needs::Needs;
 
 use super::align::Pair;
@@ -29,7 +29,7 @@ pub(super) fn run(
 ) -> Option<Mismatch> {
     let found = run_on(&Graph::new(sides.after, true), sides, blocks, values)?;
     // What differs on some path may do so on none that loops with equal bounds allow.
-    match Graph::refined(sides.after) {
+    match Graph::refined(sides.after, Repeats::Alike) {
         Some(refined) => run_on(&refined, sides, blocks, values),
         None => Some(found),
     }

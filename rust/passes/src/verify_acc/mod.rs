@@ -213,11 +213,22 @@ fn run(
     // What is wrong on some path may be so on none where a question gets one answer.
     let refined = match is_proved(&diags) {
         true => None,
-        false => flow::Graph::refined(program),
+        false => flow::Graph::refined(program, flow::Repeats::Any),
     };
     let suspects = Suspects::new(&diags, options);
     if let Some(refined) = &refined {
         diags = suspects.among(walks.on(refined, None));
+    }
+    // A still larger graph may prove it right. What is wrong is told of the smaller one.
+    if !is_proved(&diags)
+        && let Some(larger) = flow::Graph::refined(program, flow::Repeats::Alike)
+    {
+        let unwritten = walks.unwritten.clone();
+        let found = suspects.among(walks.on(&larger, None));
+        if is_proved(&found) {
+            return found;
+        }
+        walks.unwritten = unwritten;
     }
     let has_errors = diags.iter().any(|diag| diag.severity == Severity::Error);
     if let (true, true, Some(ties)) = (survey.has_flow, has_errors, ties) {

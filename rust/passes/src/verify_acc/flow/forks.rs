@@ -22,6 +22,16 @@ pub(super) struct Fork {
     pub(super) answers: u32,
 }
 
+/// What the refined graph knows of a loop that is reached again with the same bounds, where nobody else asks
+/// the same.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Repeats {
+    /// Nothing.
+    Any,
+    /// It runs every time or never.
+    Alike,
+}
+
 /// What is told apart where.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Forks {
@@ -147,17 +157,20 @@ pub(super) struct AskedOften {
 }
 
 impl AskedOften {
-    /// Those of `program`.
-    pub(super) fn of(program: &Program) -> Self {
+    /// Those of `program`. What only one loop asks, again and again, is told apart as `repeats` says.
+    pub(super) fn of(program: &Program, repeats: Repeats) -> Self {
         let mut places: BTreeMap<(RegionId, QuestionId), Vec<Place>> = BTreeMap::new();
         let mut add = |asked: Asked, block, entry, ways| {
-            if let Some(place) = place(program, asked.question, block, entry, ways) {
+            if let Some(place) = place(program, repeats, asked.question, block, entry, ways) {
                 let known = places.entry((place.region, asked.question)).or_default();
                 known.push(place);
             }
         };
+        let several = asked_by_several(program);
         for &(holder, asked) in program.all_asks() {
-            if let Some(ways) = ways(program, holder) {
+            let is_alone = is_loop(program, holder) && !several.contains(&asked.question);
+            let is_wanted = !is_alone || repeats == Repeats::Alike;
+            if let (true, Some(ways)) = (is_wanted, ways(program, holder)) {
                 add(asked, program.inst(holder).block, Some(holder), ways);
             }
         }
@@ -201,12 +214,14 @@ fn ways(program: &Program, holder: InstId) -> Option<u32> {
 /// Where `entry`, or the end of `block`, asks `question`; `None` where it does so outside what makes the answer.
 fn place(
     program: &Program,
+    repeats: Repeats,
     question: QuestionId,
     block: BlockId,
     entry: Option<InstId>,
     ways: u32,
 ) -> Option<Place> {
     let made_in = program.question(question).made_in;
+    let is_told = repeats == Repeats::Alike || entry.is_none_or(|entry| !is_loop(program, entry));
     let (mut block, mut entry, mut is_in_loop) = (block, entry, false);
     while program.holder(block) != made_in {
         let holder = program.holder(block)?;
@@ -219,7 +234,7 @@ fn place(
     Some(Place {
         region,
         entry,
-        repeats: is_in_loop || is_among_jumps,
+        repeats: is_told && (is_in_loop || is_among_jumps),
         ways,
     })
 }

@@ -29,6 +29,7 @@ use pto_ir::{
 };
 
 use build::Builder;
+pub(crate) use forks::Repeats;
 use forks::{AskedOften, Forks, MAX_BITS};
 
 /// A stretch of a block: the positions `first..end` of its list of entries.
@@ -136,8 +137,8 @@ impl Graph {
 
     /// A larger graph of `program`, in which questions that are asked more than once get one answer; `None` where
     /// there are none.
-    pub(crate) fn refined(program: &Program) -> Option<Self> {
-        let often = AskedOften::of(program);
+    pub(crate) fn refined(program: &Program, repeats: Repeats) -> Option<Self> {
+        let often = AskedOften::of(program, repeats);
         let choices = (1..=MAX_BITS).rev();
         let mut forks = choices.map(|bits| Forks::new(program, &often, bits));
         forks.find_map(|forks| {
@@ -159,7 +160,7 @@ impl Graph {
         let granted = granted.map(|&(holder, _)| holder);
         let mut tracked = tracked_loops(program);
         tracked.extend(granted.filter(|&holder| is_counted(program, holder)));
-        let often = AskedOften::of(program).without(large);
+        let often = AskedOften::of(program, Repeats::Any).without(large);
         (0..=MAX_BITS).rev().find_map(|bits| {
             let forks = Forks::new(program, &often, bits);
             let limit = limit(program);
@@ -169,7 +170,7 @@ impl Graph {
 
     /// Of the questions that are asked more than once those that this graph does not tell apart.
     pub(crate) fn open_questions(&self, program: &Program) -> BTreeSet<QuestionId> {
-        let often = AskedOften::of(program).questions();
+        let often = AskedOften::of(program, Repeats::Any).questions();
         let is_known = |question: &QuestionId| {
             self.settled.contains(question) || self.large.contains(question)
         };
