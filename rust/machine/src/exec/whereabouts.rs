@@ -32,45 +32,36 @@ impl Machine<'_> {
     /// The loops of the function of `frame` around instruction `pc`, from the inside out.
     fn loops_around(&self, frame: &Frame<'_>, pc: usize, notes: &mut Vec<(SiteId, String)>) {
         let func = self.code.func(frame.func);
-        // A loop lies between its body's first instruction and the one that goes on to the next iteration.
+        let value = |slot: ScalarSlot| self.scalars[frame.scalar_base + slot.index()];
+        // A loop lies between the first instruction of its body and the one that goes on to the next iteration.
         for (inst, &site) in func.insts.iter().zip(&func.sites).skip(pc) {
-            let value = |slot: ScalarSlot| self.scalars[frame.scalar_base + slot.index()];
-            match inst {
+            let variables = match inst {
                 Inst::LoopNext {
                     body,
                     iv,
                     width,
                     compare,
                     ..
-                } if body.0 as usize <= pc => {
-                    let bits = value(*iv);
-                    let is_unsigned = matches!(compare, IntCompare::Ult | IntCompare::Ule);
-                    let number = match is_unsigned {
-                        true => bits.to_string(),
-                        false => sign_extend(bits, *width).to_string(),
-                    };
-                    notes.push((
-                        site,
-                        format!("the induction variable of this loop is {number}"),
-                    ));
-                }
+                } if body.0 as usize <= pc => match compare {
+                    IntCompare::Ult | IntCompare::Ule => value(*iv).to_string(),
+                    _ => sign_extend(value(*iv), *width).to_string(),
+                },
                 Inst::ParallelNext { body } if body.0 as usize <= pc => {
-                    let enter = (body.0 as usize)
-                        .checked_sub(1)
-                        .and_then(|at| func.insts.get(at));
-                    let Some(Inst::ParallelEnter(parallel)) = enter else {
+                    let enter = (body.0 as usize).checked_sub(1);
+                    let Some(Inst::ParallelEnter(parallel)) =
+                        enter.and_then(|at| func.insts.get(at))
+                    else {
                         continue;
                     };
-                    let numbers = parallel.dims.iter().map(|dim| value(dim.iv) as i64);
-                    let numbers: Vec<String> = numbers.map(|number| number.to_string()).collect();
-                    let numbers = numbers.join(", ");
-                    notes.push((
-                        site,
-                        format!("the induction variables of this loop are {numbers}"),
-                    ));
+                    let numbers = parallel.dims.iter();
+                    let numbers: Vec<String> = numbers
+                        .map(|dim| (value(dim.iv) as i64).to_string())
+                        .collect();
+                    numbers.join(", ")
                 }
-                _ => {}
-            }
+                _ => continue,
+            };
+            notes.push((site, format!("in this loop, at {variables}")));
         }
     }
 }
