@@ -198,7 +198,7 @@ impl<'a> Check<'a> {
         }
     }
 
-    /// Whether the node at hand is there only where it is known which of the loops with equal bounds run.
+    /// Whether the node at hand is there only for some answers to questions that are asked more than once.
     pub(super) fn is_chosen(&self) -> bool {
         self.graph.is_refined && self.graph.is_chosen(&self.nodes[self.here.0])
     }
