@@ -254,13 +254,12 @@ fn runs(program: &Program) -> Vec<Runs> {
         };
         let home = program.inst(inst).block;
         let outer = around[home.index()];
-        let asks = asks_for_first(program, inst);
-        let known = asks.and_then(|(holder, _)| is_first(program, home, holder));
+        let takes_first = takes_first(program, inst);
         for (index, &region) in regions.iter().enumerate() {
             let blocks = &program.region(region).blocks;
-            let when_first = asks.map(|(_, when_first)| when_first == (index == 0));
+            let is_left_out = takes_first.is_some_and(|first| first != (index == 0));
             let inner = match own {
-                _ if known.is_some() && known != when_first => Runs::Never,
+                _ if is_left_out || program.is_dead(region) => Runs::Never,
                 Runs::Once if blocks.iter().any(jumps) => Runs::Again(inst),
                 own => own,
             };
@@ -281,43 +280,45 @@ fn runs(program: &Program) -> Vec<Runs> {
     around
 }
 
-/// Of a branch that asks whether one loop is in its first iteration: the loop, and whether the first
-/// region runs then.
-fn asks_for_first(program: &Program, branch: InstId) -> Option<(InstId, bool)> {
-    match program.branch(branch)? {
-        Condition::Loops {
-            turn: Turn::First,
-            loops,
-            negated,
-        } => match loops.as_slice() {
-            &[holder] => Some((holder, !negated)),
-            _ => None,
-        },
-        _ => None,
-    }
-}
-
-/// Whether the nearest loop around `block` is in its first iteration there, if that is `holder` and the
-/// branches between them say so.
-fn is_first(program: &Program, mut block: BlockId, holder: InstId) -> Option<bool> {
-    let mut known = None;
-    loop {
-        let around = program.holder(block)?;
-        let Op::Region { kind, regions } = &program.inst(around).op else {
-            return None;
-        };
-        match *kind {
-            RegionKind::If | RegionKind::IndexSwitch => {}
-            RegionKind::For { trips } if around == holder => {
-                return known.or((trips == Some(1)).then_some(true));
+/// Whether `branch` always takes its first region, or never does, for what is known of the loops around it:
+/// those that run once, and those that the branches around it ask for.
+fn takes_first(program: &Program, branch: InstId) -> Option<bool> {
+    let asked = program.branch(branch)?;
+    let (mut first, mut not_all) = (Vec::new(), Vec::new());
+    let mut block = program.inst(branch).block;
+    while let Some(around) = program.holder(block) {
+        if let Op::Region { kind, regions } = &program.inst(around).op {
+            if *kind == (RegionKind::For { trips: Some(1) }) {
+                first.push(around);
             }
-            _ => return None,
+            if let Some(Condition::Loops {
+                turn: Turn::First,
+                loops,
+                negated,
+            }) = program.branch(around)
+            {
+                let is_then = regions.first() == Some(&program.block(block).region);
+                match is_then != *negated {
+                    true => first.extend_from_slice(loops),
+                    false => not_all.push(loops),
+                }
+            }
         }
-        let asks = asks_for_first(program, around).filter(|&(asked, _)| asked == holder);
-        let is_then = regions.first() == Some(&program.block(block).region);
-        known = known.or(asks.map(|(_, when_first)| when_first == is_then));
         block = program.inst(around).block;
     }
+    // Of loops that are not all in their first iteration, the only one of which that is not known.
+    let later: Vec<InstId> = not_all
+        .into_iter()
+        .filter_map(|loops| {
+            let mut open = loops.iter().filter(|holder| !first.contains(holder));
+            open.next().filter(|_| open.next().is_none()).copied()
+        })
+        .collect();
+    asked.holds(|holder, turn| match turn {
+        Turn::First if first.contains(&holder) => Some(true),
+        Turn::First if later.contains(&holder) => Some(false),
+        _ => None,
+    })
 }
 
 /// By instruction: whether it holds uses of PSUM, or instructions that do, and not for nothing.
