@@ -155,6 +155,9 @@ impl Reader {
     /// Whether `values` stay what they are while the region runs once that makes them. Among jumps a block may
     /// run several times.
     fn is_steady(&self, values: impl Iterator<Item = Value>) -> bool {
+        if self.blocks.is_empty() {
+            return true;
+        }
         let (mut pending, mut seen): (Vec<Value>, usize) = (values.collect(), 0);
         while let Some(value) = pending.pop() {
             seen += 1;
