@@ -141,6 +141,8 @@ pub struct Bounds {
     /// The innermost operation around the loop that makes one of its bounds anew each time it, or a
     /// region of it, runs; `None` where all bounds are there when the function begins.
     pub vary_in: Option<InstId>,
+    /// Whether it runs at least once whenever it is reached, though its trips may not be known.
+    pub runs: bool,
     /// Whether code in the body can tell the first iteration.
     pub tells_first: bool,
     /// Whether code in the body can tell the last iteration.

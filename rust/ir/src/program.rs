@@ -386,6 +386,17 @@ impl Program {
         known.ok().map(|index| self.bounds[index].1)
     }
 
+    /// Whether the loop `holder` runs at least once whenever it is reached.
+    pub fn runs(&self, holder: InstId) -> bool {
+        match self.inst(holder).op {
+            Op::Region {
+                kind: RegionKind::For { trips: Some(trips) },
+                ..
+            } => trips > 0,
+            _ => self.bounds(holder).is_some_and(|bounds| bounds.runs),
+        }
+    }
+
     /// Every question that loops, branches and blocks ask; the index is the [`QuestionId`].
     pub fn questions(&self) -> &[Question] {
         &self.questions

@@ -300,3 +300,32 @@ func.func @one_place(%w: !w, %out: !out, %p: i1) {
   pto.copy %b, %out : !acc, !out
   return
 }
+
+// -----
+
+// A triangle without its diagonal: its first inner loop does not run, and what is drained then is the value of the tile before.
+!w = memref<128x128xbf16, #pto.mem<sbuf>>
+!acc = memref<128x128xf32, #pto.mem<psum>>
+!out = memref<128x128xf32>
+func.func @empty_loop(%w: !w, %out: !out, %n: index) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  // expected-note @+1 {{the buffer with the value}}
+  %a = pto.psum_alloc bank(0) : !acc
+  %b = pto.psum_alloc bank(0) : !acc
+  // expected-error @+1 {{expected cells of its own for a value that one run of these regions leaves to the next, found that another buffer writes them too [pto:overlapping-allocs]}}
+  scf.for %q = %c0 to %n step %c1 {
+    scf.for %k = %c0 to %q step %c1 {
+      %first = arith.cmpi eq, %k, %c0 : index
+      scf.if %first {
+        pto.tmatmul ins(%w, %w : !w, !w) outs(%a : !acc)
+      } else {
+        pto.tmatmul_acc ins(%a, %w, %w : !acc, !w, !w) outs(%a : !acc)
+      }
+    }
+    pto.copy %a, %out : !acc, !out
+    pto.tmatmul ins(%w, %w : !w, !w) outs(%b : !acc)
+    pto.copy %b, %out : !acc, !out
+  }
+  return
+}

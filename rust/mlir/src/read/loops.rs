@@ -75,14 +75,16 @@ impl Reader {
             .max();
         let is_known = |bound: &PtoBound| bound.is_constant || !bound.value.ptr.is_null();
         let is_index_known = is_known(&facts.upper) && is_known(&facts.step);
-        // Else how often it runs is known already.
-        if trips.is_none() {
+        let runs = trips.is_none() && self.runs_for_certain(op, &facts);
+        // Else it is known already whether it runs.
+        if trips.is_none() && !runs {
             self.ask_of_loop(op, holder, &facts, vary_in);
         }
         self.builder.set_bounds(
             holder,
             Bounds {
                 vary_in,
+                runs,
                 tells_first: is_known(&facts.lower),
                 tells_last: is_index_known,
             },

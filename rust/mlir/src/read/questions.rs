@@ -84,6 +84,39 @@ impl Reader {
         self.builder.set_asks(holder, Asked { question, negated });
     }
 
+    /// Whether the upper bound of `op` is greater than the lower one, for it is a variable of a loop around, or
+    /// what that adds itself, a little further on: a triangle with its diagonal.
+    pub(super) fn runs_for_certain(&self, op: Op, facts: &PtoLoop) -> bool {
+        let [Some(lower), Some(upper)] =
+            [facts.lower, facts.upper].map(|bound| End::of_bound(op, &bound))
+        else {
+            return false;
+        };
+        let Some(around) = upper
+            .base
+            .and_then(|base| self.loops.by_variable.get(&base))
+        else {
+            return false;
+        };
+        let outer = &around.facts;
+        // In an iteration the variable has a successor, and the loop around adds its own step.
+        let step = if outer.step.is_constant {
+            outer.step.constant
+        } else {
+            1
+        };
+        if facts.is_unsigned || outer.is_unsigned || !(0..=step.max(1)).contains(&upper.offset) {
+            return false;
+        }
+        match lower.base {
+            None if outer.lower.is_constant => {
+                i128::from(outer.lower.constant) + i128::from(upper.offset)
+                    > i128::from(lower.offset)
+            }
+            base => base == upper.base && lower.offset >= 0 && upper.offset > lower.offset,
+        }
+    }
+
     /// What the branch `op` asks, of which `condition` is known.
     pub(super) fn ask_of_branch(&mut self, op: Op, holder: InstId, condition: &Condition) {
         let is_settled = match condition {

@@ -265,8 +265,7 @@ impl Summarizer<'_> {
         result.calls.extend_from_slice(&others.calls);
         result.slots |= others.slots;
         result.sort();
-        let kind = RegionKind::For { trips: None };
-        if matches!(&self.program.inst(holder).op, Op::Region { kind: own, .. } if *own == kind) {
+        if !self.program.runs(holder) {
             let is_tied = |alloc| self.tied.is_tied(self.program, holder, alloc);
             result.kills.retain(|&(_, alloc)| is_tied(alloc));
         }

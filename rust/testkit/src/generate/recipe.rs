@@ -368,6 +368,7 @@ impl Build<'_> {
         if is_loop {
             let bounds = Bounds {
                 vary_in,
+                runs: false,
                 tells_first: true,
                 tells_last: true,
             };

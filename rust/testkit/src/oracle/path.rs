@@ -182,10 +182,11 @@ impl Tracer<'_> {
     /// same all run or none does.
     fn trips(&mut self, holder: InstId) -> u64 {
         let chooser = &mut *self.chooser;
-        let Some(asked) = self.program.asks(holder) else {
-            return chooser.trips();
+        let runs = self.program.runs(holder);
+        let first = chooser.trips().max(u64::from(runs));
+        let Some(asked) = self.program.asks(holder).filter(|_| !runs) else {
+            return first;
         };
-        let first = chooser.trips();
         let way = asked.way(u32::from(first == 0));
         let answer = *self.answers[asked.question.index()].get_or_insert(way);
         let trips = *self.trips[holder.index()].get_or_insert(first.max(1));

@@ -217,6 +217,7 @@ impl<'a> Parser<'a> {
             true => self.asked(made_in)?,
             false => None,
         };
+        let runs = word == "for" && self.takes_word("runs");
         let condition = match word {
             "if" | "while" => self.condition()?,
             _ => Condition::Unknown,
@@ -247,6 +248,7 @@ impl<'a> Parser<'a> {
         if is_loop {
             let bounds = Bounds {
                 vary_in: made_in,
+                runs,
                 tells_first: true,
                 tells_last: true,
             };
@@ -257,7 +259,7 @@ impl<'a> Parser<'a> {
             question: self.builder.add_question(Question { made_in }),
             negated: false,
         };
-        if let Some(asked) = asked.or_else(|| is_loop.then(own)) {
+        if let Some(asked) = asked.or_else(|| (is_loop && !runs).then(own)) {
             self.builder.set_asks(holder, asked);
         }
         if condition != Condition::Unknown {

@@ -217,7 +217,10 @@ impl Printer<'_> {
                 let bounds = self.program.bounds(id);
                 let varies = bounds.and_then(|bounds| bounds.vary_in);
                 let varies = varies.map_or("", |_| " varying");
-                format!("for{varies}{}{trips}", self.asked(self.program.asks(id)))
+                let runs = bounds.filter(|bounds| bounds.runs);
+                let runs = runs.map_or("", |_| " runs");
+                let asked = self.asked(self.program.asks(id));
+                format!("for{varies}{asked}{runs}{trips}")
             }
             RegionKind::If => {
                 format!("if{}{condition}", self.branch_asks(id))

@@ -271,6 +271,97 @@ func.func private @bounds_of_tile(%w: !w, %x: !x, %o0: !out, %o1: !out, %m: inde
   return
 }
 
+// A triangle with its diagonal: no loop of it is empty.
+func.func private @triangle(%w: !w, %x: !x, %o0: !out, %o1: !out, %n: index) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %s = pto.psum_alloc bank(0) : !acc
+  %o = pto.psum_alloc bank(0) : !acc
+  scf.for %q = %c0 to %n step %c1 {
+    %qe = arith.addi %q, %c1 : index
+    scf.for %k = %c0 to %qe step %c1 {
+      %e = arith.cmpi eq, %k, %c0 : index
+      scf.if %e {
+        pto.tmatmul ins(%w, %x : !w, !x) outs(%s : !acc)
+      } else {
+        pto.tmatmul_acc ins(%s, %w, %x : !acc, !w, !x) outs(%s : !acc)
+      }
+    }
+    pto.copy %s, %o0 : !acc, !out
+    scf.for %k = %c0 to %qe step %c1 {
+      %e = arith.cmpi eq, %k, %c0 : index
+      scf.if %e {
+        pto.tmatmul ins(%w, %x : !w, !x) outs(%o : !acc)
+      } else {
+        pto.tmatmul_acc ins(%o, %w, %x : !acc, !w, !x) outs(%o : !acc)
+      }
+    }
+    pto.copy %o, %o1 : !acc, !out
+  }
+  return
+}
+
+// The same in blocks of four.
+func.func private @triangle_of_blocks(%w: !w, %x: !x, %o0: !out, %o1: !out, %n: index) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c4 = arith.constant 4 : index
+  %s = pto.psum_alloc bank(0) : !acc
+  %o = pto.psum_alloc bank(0) : !acc
+  scf.for %q = %c0 to %n step %c4 {
+    %qe = arith.addi %q, %c4 : index
+    scf.for %k = %c0 to %qe step %c1 {
+      %e = arith.cmpi eq, %k, %c0 : index
+      scf.if %e {
+        pto.tmatmul ins(%w, %x : !w, !x) outs(%s : !acc)
+      } else {
+        pto.tmatmul_acc ins(%s, %w, %x : !acc, !w, !x) outs(%s : !acc)
+      }
+    }
+    pto.copy %s, %o0 : !acc, !out
+    scf.for %k = %c0 to %qe step %c1 {
+      %e = arith.cmpi eq, %k, %c0 : index
+      scf.if %e {
+        pto.tmatmul ins(%w, %x : !w, !x) outs(%o : !acc)
+      } else {
+        pto.tmatmul_acc ins(%o, %w, %x : !acc, !w, !x) outs(%o : !acc)
+      }
+    }
+    pto.copy %o, %o1 : !acc, !out
+  }
+  return
+}
+
+// From a variable to a little further.
+func.func private @diagonal(%w: !w, %x: !x, %o0: !out, %o1: !out, %n: index) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %s = pto.psum_alloc bank(0) : !acc
+  %o = pto.psum_alloc bank(0) : !acc
+  scf.for %q = %c0 to %n step %c1 {
+    %qe = arith.addi %q, %c1 : index
+    scf.for %k = %q to %qe step %c1 {
+      %e = arith.cmpi eq, %k, %q : index
+      scf.if %e {
+        pto.tmatmul ins(%w, %x : !w, !x) outs(%s : !acc)
+      } else {
+        pto.tmatmul_acc ins(%s, %w, %x : !acc, !w, !x) outs(%s : !acc)
+      }
+    }
+    pto.copy %s, %o0 : !acc, !out
+    scf.for %k = %q to %qe step %c1 {
+      %e = arith.cmpi eq, %k, %q : index
+      scf.if %e {
+        pto.tmatmul ins(%w, %x : !w, !x) outs(%o : !acc)
+      } else {
+        pto.tmatmul_acc ins(%o, %w, %x : !acc, !w, !x) outs(%o : !acc)
+      }
+    }
+    pto.copy %o, %o1 : !acc, !out
+  }
+  return
+}
+
 // Two sums that begin behind jumps, one after the other.
 func.func private @one_after_the_other(%w: !w, %x: !x, %o0: !out, %o1: !out, %n: index) {
   %c0 = arith.constant 0 : index
@@ -411,7 +502,8 @@ func.func @main(%hw: memref<32x16xf32>, %hx: memref<32x16xf32>,
                 %p4a: !out, %p4b: !out, %p5a: !out, %p5b: !out, %p6a: !out, %p6b: !out, %p7a: !out, %p7b: !out,
                 %p8a: !out, %p8b: !out, %p9a: !out, %p9b: !out, %p10a: !out, %p10b: !out, %p11a: !out, %p11b: !out,
                 %p12a: !out, %p12b: !out, %p13a: !out, %p13b: !out, %p14a: !out, %p14b: !out, %p15a: !out, %p15b: !out,
-                %p16a: !out, %p16b: !out, %p17a: !out, %p17b: !out, %p18a: !out, %p18b: !out) {
+                %p16a: !out, %p16b: !out, %p17a: !out, %p17b: !out, %p18a: !out, %p18b: !out, %p19a: !out, %p19b: !out,
+                %p20a: !out, %p20b: !out, %p21a: !out, %p21b: !out) {
   %w = pto.sbuf_alloc : !w
   %x = pto.sbuf_alloc : !x
   pto.copy %hw, %w : memref<32x16xf32>, !w
@@ -420,6 +512,7 @@ func.func @main(%hw: memref<32x16xf32>, %hx: memref<32x16xf32>,
   %c1 = arith.constant 1 : index
   %c2 = arith.constant 2 : index
   %c3 = arith.constant 3 : index
+  %c8 = arith.constant 8 : index
   call @dead_arm(%w, %x, %p0a, %p0b) : (!w, !x, !out, !out) -> ()
   call @dead_compare(%w, %x, %p1a, %p1b, %c3) : (!w, !x, !out, !out, index) -> ()
   call @dead_case(%w, %x, %p2a, %p2b, %c3) : (!w, !x, !out, !out, index) -> ()
@@ -434,10 +527,13 @@ func.func @main(%hw: memref<32x16xf32>, %hx: memref<32x16xf32>,
   call @other_bounds(%w, %x, %p11a, %p11b, %c3, %c2) : (!w, !x, !out, !out, index, index) -> ()
   call @other_bounds(%w, %x, %p12a, %p12b, %c2, %c1) : (!w, !x, !out, !out, index, index) -> ()
   call @bounds_of_tile(%w, %x, %p13a, %p13b, %c3, %c2) : (!w, !x, !out, !out, index, index) -> ()
-  call @one_after_the_other(%w, %x, %p14a, %p14b, %c3) : (!w, !x, !out, !out, index) -> ()
-  call @states(%w, %x, %p15a, %p15b, %c3) : (!w, !x, !out, !out, index) -> ()
-  call @lowered_nest(%w, %x, %p16a, %p16b, %c3) : (!w, !x, !out, !out, index) -> ()
-  call @diamond(%w, %x, %p17a, %p17b, %c1) : (!w, !x, !out, !out, index) -> ()
-  call @diamond(%w, %x, %p18a, %p18b, %c3) : (!w, !x, !out, !out, index) -> ()
+  call @triangle(%w, %x, %p14a, %p14b, %c3) : (!w, !x, !out, !out, index) -> ()
+  call @triangle_of_blocks(%w, %x, %p15a, %p15b, %c8) : (!w, !x, !out, !out, index) -> ()
+  call @diagonal(%w, %x, %p16a, %p16b, %c3) : (!w, !x, !out, !out, index) -> ()
+  call @one_after_the_other(%w, %x, %p17a, %p17b, %c3) : (!w, !x, !out, !out, index) -> ()
+  call @states(%w, %x, %p18a, %p18b, %c3) : (!w, !x, !out, !out, index) -> ()
+  call @lowered_nest(%w, %x, %p19a, %p19b, %c3) : (!w, !x, !out, !out, index) -> ()
+  call @diamond(%w, %x, %p20a, %p20b, %c1) : (!w, !x, !out, !out, index) -> ()
+  call @diamond(%w, %x, %p21a, %p21b, %c3) : (!w, !x, !out, !out, index) -> ()
   return
 }

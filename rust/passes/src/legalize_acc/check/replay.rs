@@ -209,7 +209,7 @@ impl Walk<'_> {
         let may_not_run = match (trips, self.way(asked)) {
             (Some(0), _) => return false,
             (None, Some(WAY_AROUND)) => return true,
-            (None, None) => true,
+            (None, None) => !self.program.runs(holder),
             (Some(_), _) | (None, Some(_)) => false,
         };
         if self.loops.len() == MAX_DEPTH {

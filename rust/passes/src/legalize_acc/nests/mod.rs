@@ -204,17 +204,7 @@ impl<'p> Nests<'p> {
             return None;
         }
         // If the nest does not run, who adds to the sum afterwards would have to begin it.
-        let runs = |&holder: &InstId| {
-            let op = &program.inst(holder).op;
-            matches!(
-                op,
-                Op::Region {
-                    kind: RegionKind::For { trips: Some(1..) },
-                    ..
-                }
-            )
-        };
-        if is_continued && !loops.iter().all(runs) {
+        if is_continued && !loops.iter().all(|&holder| program.runs(holder)) {
             return None;
         }
         Some(Candidate {

@@ -194,6 +194,7 @@ impl Builder<'_> {
         let asked = self.program.asks(link.holder);
         let runs = match trips {
             Some(trips) => Some(trips > 0),
+            None if self.program.runs(link.holder) => Some(true),
             None => self.graph.runs(self.program, link.copy, link.holder),
         };
         let is_large = asked.is_some_and(|asked| self.graph.large.contains(&asked.question));
