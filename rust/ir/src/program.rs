@@ -430,6 +430,13 @@ impl Program {
     /// The region, by its place among those of the branch or switch `holder`, that runs whenever that does;
     /// past the last one where none runs. `None` where it depends.
     pub fn choice(&self, holder: InstId) -> Option<usize> {
+        let Op::Region {
+            kind: RegionKind::If | RegionKind::IndexSwitch,
+            ..
+        } = self.inst(holder).op
+        else {
+            return None;
+        };
         match self.branch(holder) {
             Some(&Condition::Constant(takes_first)) => Some(usize::from(!takes_first)),
             Some(_) => None,

@@ -5,12 +5,13 @@
 //! * Around the regions of an operation lives what is live at the operation. Where the regions may
 //!   run again, what one run wants of the run before is wanted at the end of each.
 
-use pto_ir::{BlockId, InstId, Op, Program, RegionKind};
+use pto_ir::{BlockId, InstId, Op, Program, RegionId, RegionKind};
 
 use super::chains::{Chains, Content, Held};
 use super::geometry::Geometry;
 use super::jumps;
 use super::problem::{BlockProblem, Blocks, holds_data_on_entry};
+use super::turns::choice;
 
 /// What is live around one block.
 #[derive(Clone, Debug, Default)]
@@ -98,8 +99,12 @@ impl<'p> Lives<'p> {
                 continue;
             };
             // What never runs has nothing around it.
-            let alive = regions.iter().filter(|&&region| !program.is_dead(region));
-            for &block in alive.flat_map(|&r| &program.region(r).blocks) {
+            let choice = choice(program, holder);
+            let is_alive = |&(at, &region): &(usize, &RegionId)| {
+                choice.is_none_or(|chosen| chosen == at) && !program.is_dead(region)
+            };
+            let alive = (0..).zip(regions).filter(is_alive);
+            for &block in alive.flat_map(|(_, &r)| &program.region(r).blocks) {
                 let context = &mut self.contexts[block.index()];
                 context.live_in.extend_from_slice(&live_in);
                 context.live_out.extend_from_slice(&live_out);

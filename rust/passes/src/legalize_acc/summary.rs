@@ -15,7 +15,7 @@ use rustc_hash::FxHashSet;
 
 use super::geometry::{Geometry, NONE};
 use super::tied::Tied;
-use super::turns::{Asked, Turns, asks, known_turns};
+use super::turns::{Asked, Turns, asks, choice, known_turns};
 
 /// What the regions of an operation do with one access.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -214,7 +214,7 @@ impl Summarizer<'_> {
             }
             RegionKind::If | RegionKind::IndexSwitch => {
                 let asked = asks(self.program, holder);
-                let choice = self.program.choice(holder);
+                let choice = choice(self.program, holder);
                 let levels = levels.max(asked.map_or(0, Asked::levels));
                 let (known_turns, first) = match levels {
                     0 => (0, 0),

@@ -72,6 +72,79 @@ pub(super) fn asks(program: &Program, holder: InstId) -> Option<Asked> {
     })
 }
 
+/// The region that the branch or switch `holder` takes whenever it is reached, by its place among them: what it
+/// asks is a constant, or branches around it and loops that run once leave but one answer.
+pub(super) fn choice(program: &Program, holder: InstId) -> Option<usize> {
+    if let Some(choice) = program.choice(holder) {
+        return Some(choice);
+    }
+    let Op::Region {
+        kind: RegionKind::If,
+        ..
+    } = program.inst(holder).op
+    else {
+        return None;
+    };
+    let asked = program.branch(holder)?;
+    let Around { first, not_all } = Around::of(program, holder);
+    let is_first = |of: &InstId| first.contains(of);
+    let is_only_other = |of: InstId, loops: &[InstId]| {
+        loops.contains(&of) && loops.iter().all(|other| *other == of || is_first(other))
+    };
+    let taken = asked.holds(|of, turn| match turn {
+        Turn::First if is_first(&of) => Some(true),
+        Turn::First if not_all.iter().any(|loops| is_only_other(of, loops)) => Some(false),
+        _ => None,
+    });
+    taken.map(|takes_first| usize::from(!takes_first))
+}
+
+/// What holds wherever an operation runs.
+#[derive(Default)]
+struct Around<'p> {
+    /// Loops that are in their first iteration.
+    first: Vec<InstId>,
+    /// Loops of which one is not.
+    not_all: Vec<&'p [InstId]>,
+}
+
+impl<'p> Around<'p> {
+    fn of(program: &'p Program, inner: InstId) -> Self {
+        let mut known = Self::default();
+        let mut block = program.inst(inner).block;
+        while let Some(around) = program.holder(block) {
+            let region = program.block(block).region;
+            block = program.inst(around).block;
+            let Op::Region { kind, regions } = &program.inst(around).op else {
+                continue;
+            };
+            match (kind, program.branch(around)) {
+                (RegionKind::For { trips: Some(1) }, _) => known.first.push(around),
+                (
+                    RegionKind::If,
+                    Some(Condition::Loops {
+                        turn: Turn::First,
+                        loops,
+                        negated,
+                    }),
+                ) if (regions.first() == Some(&region)) != *negated => {
+                    known.first.extend_from_slice(loops);
+                }
+                (
+                    RegionKind::If,
+                    Some(Condition::Loops {
+                        turn: Turn::First,
+                        loops,
+                        ..
+                    }),
+                ) => known.not_all.push(loops),
+                _ => {}
+            }
+        }
+        known
+    }
+}
+
 /// The loops around `branch` of which it is known whether they are in their first iteration when it
 /// runs, and those that are: a branch around it says so, or there is but one iteration.
 pub(super) fn known_turns(program: &Program, branch: InstId) -> (Turns, Turns) {
