@@ -18,6 +18,15 @@ fn loops_branches_and_jumps() {
             "for 3 { mma a acc<start|stop> }; read a",
             &["pto:wrong-mode"],
         ),
+        // The second iteration of two is the only other one.
+        (
+            "for 2 { if(not first 0) { mma a acc<start|stop> } }; read a",
+            &[],
+        ),
+        (
+            "for 3 { if(not first 0) { mma a acc<start|stop> } }; read a",
+            &["pto:wrong-mode"],
+        ),
         // Which iteration is the last no flag can say; a stop that was left out on the straight line is
         // missed.
         ("memset a; for { mma a acc<none> }; read a", &[]),

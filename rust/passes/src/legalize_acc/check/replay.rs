@@ -296,7 +296,7 @@ impl Walk<'_> {
     }
 
     /// All iterations of a loop that runs. If it ends as it is now there is nothing new in `ends`, else all
-    /// ways in which it may end. Of a loop that runs more than once it is not asked here how often.
+    /// ways in which it may end. Of a loop that runs more than twice it is not asked here how often.
     fn iterations(
         &mut self,
         holder: InstId,
@@ -314,7 +314,8 @@ impl Walk<'_> {
             }
             // The first one is like all others if nobody tells it from them.
             let is_like_others = iteration > 0 || !self.told_apart[holder.index()];
-            let is_over = trips == Some(1) || is_like_others && self.replay.is_as_at(before);
+            let is_last = trips.is_some_and(|trips| trips <= 2 && trips == iteration as u64 + 1);
+            let is_over = is_last || is_like_others && self.replay.is_as_at(before);
             let may_end = trips.is_none() || iteration > 0;
             let is_only_end = is_over && trips.is_some() && ends.len() == count;
             if may_end && !is_only_end {

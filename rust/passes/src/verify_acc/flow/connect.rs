@@ -212,7 +212,9 @@ impl Builder<'_> {
             if trips != Some(1) {
                 self.all(&body.exits, again.entry, false);
                 if first != others {
-                    self.all(&again.exits, again.entry, false);
+                    if trips != Some(2) {
+                        self.all(&again.exits, again.entry, false);
+                    }
                     self.leave(&again.exits, after, link);
                 }
             }
