@@ -19,10 +19,11 @@ use pto_ir::{AccessId, AllocId, BlockId, InstId, Program, Region, UseKind};
 
 use rustc_hash::FxHashSet;
 
+use super::blocks::{Blocks, Flow};
 use super::chains::Content;
 use super::geometry::{Geometry, NONE};
 use super::lives::Context;
-use super::problem::{Blocks, Flow, holds_data_on_entry};
+use super::problem::holds_data_on_entry;
 
 /// Completes `contexts` by what crosses from block to block of one region.
 pub(super) fn spread(

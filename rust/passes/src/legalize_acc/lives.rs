@@ -7,10 +7,11 @@
 
 use pto_ir::{BlockId, InstId, Op, Program, RegionId, RegionKind};
 
+use super::blocks::Blocks;
 use super::chains::{Chains, Content, Held};
 use super::geometry::Geometry;
 use super::jumps;
-use super::problem::{BlockProblem, Blocks, holds_data_on_entry};
+use super::problem::{BlockProblem, holds_data_on_entry};
 use super::turns::choice;
 
 /// What is live around one block.

@@ -45,7 +45,7 @@
 //!
 //! 1. [`survey`]: facts of single operations; everything wrong is reported at once.
 //! 2. [`geometry`]: cells that all accesses treat alike become one class; all state is per class.
-//! 3. [`problem`]: per block a list of uses. An operation with regions stands for what is inside, as
+//! 3. [`problem`]: per block a list of uses, which [`blocks`] builds. An operation with regions stands for what is inside, as
 //!    [`summary`] tells: what it wants from before, what it leaves, what one run wants of the last
 //!    ([`tied`]: loops without which there is no value to want).
 //! 4. [`walk`]: chains, seeds and lives, one walk a block ([`chains`] holds the result, [`lives`] and
@@ -107,6 +107,7 @@
 
 pub mod clusters;
 
+mod blocks;
 mod calls;
 mod chains;
 mod check;
@@ -135,11 +136,12 @@ use pto_ir::{AllocId, Diag, FunctionMark, InstId, Op, Plan, Program, Severity, T
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use blocks::Blocks;
 use geometry::Geometry;
 use lives::Lives;
 use nesting::Nesting;
 use nests::Nests;
-use problem::{Blocks, holds_data_on_entry};
+use problem::holds_data_on_entry;
 use relays::Relays;
 use report::{Counts, Report};
 use solve::Solver;

@@ -31,10 +31,11 @@ use pto_ir::{
     AccFlags, InstId, Interval, Matmul, NewPredicate, Op, Program, RegionKind, Target, Turn,
 };
 
+use super::blocks::Blocks;
 use super::chains::{Chains, Demand};
 use super::clusters::{Slots, window_banks};
 use super::geometry::{Geometry, Strips};
-use super::problem::{BlockProblem, Blocks, END};
+use super::problem::{BlockProblem, END};
 use times::Times;
 
 /// What one nest adds to the plan.

@@ -4,8 +4,9 @@ use pto_ir::{AccessId, InstId, Op};
 
 use super::times::Times;
 use super::{Candidate, Nests, Window};
+use crate::legalize_acc::blocks::Blocks;
 use crate::legalize_acc::geometry::NONE;
-use crate::legalize_acc::problem::{BlockProblem, Blocks};
+use crate::legalize_acc::problem::BlockProblem;
 use crate::legalize_acc::summary::Summarized;
 
 impl Nests<'_> {
