@@ -1,7 +1,7 @@
 // Guards that say "this is the first iteration", in whatever words: the arm that overwrites STARTs, and nothing is cleared.
 // Those that do not, or only while no number wraps, leave the sum to begin on zeros.
 // RUN: %pto_opt --pto-legalize-acc='target=trn2 validate' %s -o %t.mlir && FileCheck %s < %t.mlir
-// RUN: %pto_run --random-inputs --dist=normal --model=reference --output-dir=%t.meaning %s
+// RUN: %pto_run --random-inputs --dist=normal --model=reference --output-dir=%t.meaning %s && ls %t.meaning | count 64
 // RUN: %pto_run --random-inputs --dist=normal --target=trn2 --output-dir=%t.out %t.mlir && diff -r %t.meaning %t.out
 
 !w = memref<32x16xf32, #pto.mem<sbuf>>

@@ -220,12 +220,14 @@ fn run(
         diags = suspects.among(walks.on(refined, None));
     }
     // A still larger graph may prove it right. What is wrong is told of the smaller one.
-    if !is_proved(&diags)
+    let is_refused =
+        |diag: &Diag| diag.severity == Severity::Error || diag.tag == "pto:not-provable";
+    if diags.iter().any(is_refused)
         && let Some(larger) = flow::Graph::refined(program, flow::Repeats::Alike)
     {
         let unwritten = walks.unwritten.clone();
         let found = suspects.among(walks.on(&larger, None));
-        if is_proved(&found) {
+        if !found.iter().any(is_refused) {
             return found;
         }
         walks.unwritten = unwritten;
