@@ -131,7 +131,7 @@ GEMM = """\
     scf.for %m = %c0 to %c1024 step %c128 {{
     scf.for %n = %c0 to %c4096 step %c512 {{
     %sum = pto.psum_alloc bank({bank}) offset(0) partition(0) : {psum}
-    scf.for %k = %c0 to %c2048 step %c128 {{
+    scf.for %k = %c0 to {depth} step %c128 {{
     %ah = memref.subview %a[%k, %m] [128, 128] [1, 1] : {a} to {ah}
     %w = pto.sbuf_alloc : {w}
     pto.copy %ah, %w : {ah}, {w} engine(dma)
@@ -161,13 +161,13 @@ GEMM_TYPES = {
 }
 
 
-def generate_gemms(out, nests):
-    """Matmuls in three loops each, one after the other, a bank each in turn."""
+def generate_gemms(out, nests, depth="%c2048"):
+    """Matmuls in three loops each, one after the other, a bank each in turn. `depth`: where the innermost loop ends."""
     arguments = ", ".join(f"%{name}: {GEMM_TYPES[name]}" for name in "abc")
     out.write("module attributes {pto.target = #pto.target<trn2>} {\n")
-    out.write(f"  func.func @f({arguments}) {{\n")
+    out.write(f"  func.func @f({arguments}, %depth: index) {{\n")
     out.writelines(f"    %c{n} = arith.constant {n} : index\n" for n in (0, 128, 512, 1024, 2048, 4096))
-    out.writelines(GEMM.format(bank=number % BANKS, **GEMM_TYPES) for number in range(nests))
+    out.writelines(GEMM.format(bank=number % BANKS, depth=depth, **GEMM_TYPES) for number in range(nests))
     out.write("    return\n  }\n}\n")
 
 

@@ -6,6 +6,7 @@ a bar is missed, 2 where a tool is missing. Some rows take a minute; progress go
 """
 
 import argparse
+import functools
 import json
 import os
 import resource
@@ -193,7 +194,9 @@ def measure_pipeline(pto_opt, folder):
 def measure_loops(pto_opt, folder):
     """Loop nests as kernels have them: three loops, loads, a drain. And bare: two loops around a matmul."""
     nests = 10_000
-    for what, write in (("GEMM", generate.generate_gemms), ("bare", generate.generate_nests)):
+    open_gemms = functools.partial(generate.generate_gemms, depth="%depth")
+    kinds = (("GEMM", generate.generate_gemms), ("GEMM, open", open_gemms), ("bare", generate.generate_nests))
+    for what, write in kinds:
         progress(f"legalize {nests} loop nests, {what}")
         file = folder / "nests.mlir"
         with file.open("w") as out:
