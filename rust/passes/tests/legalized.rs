@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 
 use pto_ir::{AccFlags, Program, Target};
 use pto_testkit::generate::exhaustive::{Reduction, Scene, Shard, scenes};
-use pto_testkit::generate::{Profile, Recipe, recipe, shrink};
+use pto_testkit::generate::{Profile, Recipe, recipe, smallest_fault};
 use pto_testkit::properties::{
     Outcome, all_hold, any_order_is_right, is_accepted, is_stable, legalize, nothing_collides,
     values_are_right, without_panic,
@@ -36,10 +36,8 @@ fn search(
             let program = recipe.build(target);
             without_panic(&program, || holds(&program, target, seed))
         };
-        if run(&drawn).is_err() {
-            let small = shrink(&drawn, |recipe| run(recipe).is_err());
-            let what = run(&small).expect_err("it still fails");
-            panic!("{} (seed {seed}): {what}", target.name);
+        if let Some(fault) = smallest_fault(&drawn, run) {
+            panic!("{} (seed {seed}): {fault}", target.name);
         }
     }
 }

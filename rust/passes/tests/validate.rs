@@ -8,7 +8,7 @@
 
 use pto_ir::{Diag, InstId, Program, Site, Target};
 use pto_passes::validate::{self, Options, Place, validate};
-use pto_testkit::generate::{Profile, Recipe, recipe, shrink};
+use pto_testkit::generate::{Profile, Recipe, recipe, smallest_fault};
 use pto_testkit::properties::validation_agrees;
 use pto_testkit::text::parse;
 
@@ -246,10 +246,10 @@ fn deep_nests_and_endless_loops_end() {
     assert_eq!(compare(endless, endless), Ok(()));
 }
 
-/// The disagreement with the oracle, if there is one.
-fn disagreement(target: &'static Target, recipe: &Recipe, paths: u64) -> Option<String> {
+/// Whether the oracle agrees, or where not.
+fn agrees(target: &'static Target, recipe: &Recipe, paths: u64) -> Result<(), String> {
     let program = recipe.build(target);
-    validation_agrees(&program, target, paths).err()
+    validation_agrees(&program, target, paths)
 }
 
 /// Searches programs of `profile` for a disagreement, and shrinks it.
@@ -258,12 +258,8 @@ fn search(profile: Profile, seeds: std::ops::Range<u64>, paths: u64) {
     for seed in seeds {
         let target = target(TARGETS[seed as usize % 3]);
         let drawn = recipe(&mut fastrand::Rng::with_seed(seed), target, profile);
-        if disagreement(target, &drawn, paths).is_some() {
-            let small = shrink(&drawn, |recipe| {
-                disagreement(target, recipe, paths).is_some()
-            });
-            let what = disagreement(target, &small, paths).unwrap_or_default();
-            panic!("{} (seed {seed})\n{what}", target.name);
+        if let Some(fault) = smallest_fault(&drawn, |recipe| agrees(target, recipe, paths)) {
+            panic!("{} (seed {seed})\n{fault}", target.name);
         }
         let program = drawn.build(target);
         let result = validate(&program, &program, target, Options::default());

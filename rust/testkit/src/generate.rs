@@ -14,4 +14,4 @@ pub mod shrink;
 pub use kernel::{kernel, kernel_text};
 pub use random::{Profile, Source, recipe, strategy};
 pub use recipe::{Buffer, Dst, Kind, Piece, Recipe, Step};
-pub use shrink::shrink;
+pub use shrink::{shrink, smallest_fault};

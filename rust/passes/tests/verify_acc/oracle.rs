@@ -2,15 +2,15 @@
 
 use pto_ir::Target;
 use pto_passes::verify_acc::{Options, is_proved, verify};
-use pto_testkit::generate::{Profile, Recipe, recipe, shrink, strategy};
+use pto_testkit::generate::{Profile, Recipe, recipe, smallest_fault, strategy};
 use pto_testkit::properties::verifier_agrees;
 
 use crate::{TARGETS, errors, target};
 
-/// The disagreement with the oracle, if there is one.
-fn disagreement(target: &'static Target, recipe: &Recipe, paths: u64) -> Option<String> {
+/// Whether the oracle agrees, or where not.
+fn agrees(target: &'static Target, recipe: &Recipe, paths: u64) -> Result<(), String> {
     let program = recipe.build(target);
-    verifier_agrees(&program, target, paths, recipe.reads_back).err()
+    verifier_agrees(&program, target, paths, recipe.reads_back)
 }
 
 /// Searches programs of `profile` for a disagreement, and shrinks it.
@@ -19,12 +19,8 @@ fn search(profile: Profile, seeds: std::ops::Range<u64>, paths: u64) {
     for seed in seeds {
         let target = target(TARGETS[seed as usize % 3]);
         let drawn = recipe(&mut fastrand::Rng::with_seed(seed), target, profile);
-        if disagreement(target, &drawn, paths).is_some() {
-            let small = shrink(&drawn, |recipe| {
-                disagreement(target, recipe, paths).is_some()
-            });
-            let what = disagreement(target, &small, paths).unwrap_or_default();
-            panic!("{} (seed {seed})\n{what}", target.name);
+        if let Some(fault) = smallest_fault(&drawn, |recipe| agrees(target, recipe, paths)) {
+            panic!("{} (seed {seed})\n{fault}", target.name);
         }
         let program = drawn.build(target);
         let diags = verify(&program, target, &Options::default());
@@ -68,6 +64,6 @@ fn agrees_with_the_oracle_on_loops_and_branches() {
 proptest::proptest! {
     #[test]
     fn agrees_with_the_oracle(recipe in strategy(target("trn3"), Profile { reads_back: true, ..Profile::FLAGGED })) {
-        proptest::prop_assert_eq!(disagreement(target("trn3"), &recipe, 1), None);
+        proptest::prop_assert_eq!(agrees(target("trn3"), &recipe, 1), Ok(()));
     }
 }

@@ -2,6 +2,17 @@
 
 use super::recipe::{Recipe, Step};
 
+/// What `check` finds fault with in `recipe`, made as small as it still fails; `None` where it finds nothing.
+pub fn smallest_fault<F>(recipe: &Recipe, check: F) -> Option<String>
+where
+    F: Fn(&Recipe) -> Result<(), String>,
+{
+    check(recipe).err().map(|fault| {
+        let small = shrink(recipe, |smaller| check(smaller).is_err());
+        check(&small).err().unwrap_or(fault)
+    })
+}
+
 /// A recipe that still `fails` and from which no single step can be taken and no piece made whole.
 /// `recipe` itself must fail.
 pub fn shrink(recipe: &Recipe, fails: impl Fn(&Recipe) -> bool) -> Recipe {
