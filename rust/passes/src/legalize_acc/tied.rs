@@ -31,11 +31,7 @@ impl Tied {
         let mut tied = Self {
             loops: vec![None; program.allocs().len()],
         };
-        let is_open = |inst: &pto_ir::Inst| {
-            let kind = RegionKind::For { trips: None };
-            matches!(&inst.op, Op::Region { kind: own, .. } if *own == kind)
-        };
-        if program.insts().iter().any(is_open) {
+        if program.insts().iter().any(|inst| is_open(&inst.op)) {
             for index in 0..program.insts().len() {
                 tied.instruction(program, InstId::new(index));
             }
@@ -89,10 +85,8 @@ fn loops_around(program: &Program, mut block: BlockId, alloc: AllocId) -> SmallV
         block = program.inst(holder).block;
     }
     for &holder in &inside {
-        let kind = RegionKind::For { trips: None };
-        let is_open =
-            matches!(&program.inst(holder).op, Op::Region { kind: own, .. } if *own == kind);
-        let bounds = program.bounds(holder).filter(|_| is_open);
+        let bounds = program.bounds(holder);
+        let bounds = bounds.filter(|_| is_open(&program.inst(holder).op));
         let is_fixed =
             |vary_in: Option<InstId>| vary_in.is_none_or(|maker| !inside.contains(&maker));
         if bounds.is_some_and(|bounds| is_fixed(bounds.vary_in)) {
@@ -100,4 +94,10 @@ fn loops_around(program: &Program, mut block: BlockId, alloc: AllocId) -> SmallV
         }
     }
     result
+}
+
+/// Whether it is a loop of unknown trips.
+fn is_open(op: &Op) -> bool {
+    let open = RegionKind::For { trips: None };
+    matches!(op, Op::Region { kind, .. } if *kind == open)
 }
